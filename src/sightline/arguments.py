@@ -57,9 +57,9 @@ _signature = cache(signature)
 
 @cache
 def _hint(function: Callable[..., object], name: str) -> Any:
-    """What a parameter takes; which folder, which words and which metrics is left to the function: it can say more."""
+    """What a parameter takes; which folder and which word is left to the function, which can say more."""
     one = _signature(function).parameters[name]
-    if name == "metrics" or one.annotation is one.empty:
+    if one.annotation is one.empty:
         return Any
     alone = SimpleNamespace(__annotations__={name: one.annotation})  # What is not given need not be imported.
     hint = get_type_hints(alone, localns=_Names(getattr(function, "__globals__", {})))[name]

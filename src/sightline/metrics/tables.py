@@ -61,8 +61,7 @@ def scores_text(scores: Scores, failures: Mapping[str, int], by: str | None = No
 def trust_text(grade: str | None, warnings: Iterable[ScoreWarning]) -> list[str]:
     """`labels: rehearsal · warnings: same-source`, where there is something to say: generated labels, or a warning."""
     codes = ", ".join(dict.fromkeys(one.code for one in warnings))
-    said = [f"labels: {grade}"] if grade not in (None, "given") else []
-    said += [f"warnings: {codes}"] if codes else []
+    said = [f"labels: {grade}"] * (grade not in (None, "given")) + [f"warnings: {codes}"] * bool(codes)
     return [f"  {' · '.join(said)}"] if said else []
 
 

@@ -82,8 +82,7 @@ class Results(Table[Hit]):
     scope and filter, of which `embedded` had no vector before this search; those in `left_out`, by reason, could not be
     read. `threshold` is what a picture must reach (a cosine; calibrated, a corrected one); `below` counts what did not.
     `failures` counts calls of the re-ranker that gave nothing, and `stopped` is the budget that ended them, if one did.
-    `notes` is what a person should know; `narrowed` are the options that left pictures out; `like` are the pictures
-    that were given as cues.
+    `notes` is what a person should know, `narrowed` the options that left pictures out, `like` the pictures given.
     """
 
     query: str

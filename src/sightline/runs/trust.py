@@ -80,6 +80,5 @@ def _few_clusters(scores: Scores) -> Iterator[ScoreWarning]:
             "few-clusters",
             f"Tasks are clustered by {scores.clustered_by}, and there are {reasons[0]} for an interval; "
             f"{fewest_units(scores.level)} are needed.",
-            "Add tasks on pictures of other clusters; if tasks are independent, score without clusters: "
-            "--cluster-by none (cluster_by=None).",
+            "Add tasks on other clusters, or score with --cluster-by none (cluster_by=None) if tasks are independent.",
         )

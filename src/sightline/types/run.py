@@ -79,7 +79,8 @@ class Attempts(Rows[Attempt]):
 def _said(prediction: Prediction) -> tuple[str, str]:
     """The answer, and why there is none."""
     if isinstance(prediction, Failure):
-        return "–", f"{prediction.kind}: {short(prediction.message.partition(chr(10))[0], 100)}"
+        error, _, _ = prediction.message.partition("\n")  # A traceback may follow.
+        return "–", f"{prediction.kind}: {short(error, 100)}"
     return answer_text(prediction), ""
 
 
