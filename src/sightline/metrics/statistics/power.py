@@ -175,7 +175,9 @@ def _check(difference: float, sd: float, alpha: float, power: float, design_effe
     check_fraction("alpha", alpha)
     check_fraction("power", power)
     if not abs(difference) > 0:
-        raise UserError(f"no number of tasks shows a difference of {difference:g}.", "give the smallest that matters")
+        raise UserError(
+            f"no number of tasks shows a difference of {difference or 'zero'}.", "give the smallest that matters"
+        )
     if not sd > 0:
         raise UserError(
             f"the standard deviation of the differences is {sd:g}, but it must be positive.",
