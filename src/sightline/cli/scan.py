@@ -16,6 +16,7 @@ def scan(
     rights: Path | None = None,
     metadata: Path | None = None,
     owner_pattern: str | None = None,
+    follow_links: bool | None = None,
     common: Common = Common(),
 ) -> None:
     """Read the pictures of a folder into a corpus. Nothing is ever written to the folder.
@@ -26,6 +27,8 @@ def scan(
         The folder with the pictures; sub-folders are included.
     owner_pattern:
         Where the owner's name stands in a path, such as "{owner}/*".
+    follow_links:
+        Follow links that lead out of the folder; as at its last scan when not given, and at the first they are not.
     """
     session = common.session(overrides={"scan.owner_pattern": owner_pattern})
     paths = session.config.paths
@@ -33,6 +36,7 @@ def scan(
         directory,
         rights=rights or paths.rights,
         metadata=metadata or paths.metadata,
+        follow_links=follow_links,
         limit=common.limit,
         session=session,
     )

@@ -134,6 +134,7 @@ class Comparison(Table[PairedComparison]):
                 "first": pair.first,
                 "second": pair.second,
                 **asdict(pair.difference),
+                **dict(zip(("low", "high"), pair.interval or (None, None), strict=True)),
                 "p_adjusted": pair.p_adjusted,
                 "significant": pair.significant(self.level),
                 "win": pair.is_win(self.level),
@@ -308,7 +309,7 @@ def _failures(entries: Sequence[_Entry], allowed: bool) -> tuple[tuple[str, ...]
 _DIFFER = ScoreWarning(
     "failures-differ",
     "The runs failed on different tasks; each failure counts as zero.",
-    "Run the failed tasks again: sightline run BENCH --system SPEC --out RUN --retry-failed.",
+    "Run the failed tasks again, with --retry-failed (retry_failed=True).",
 )
 
 
