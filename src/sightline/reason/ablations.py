@@ -149,11 +149,10 @@ class Necessity(Table[PairedComparison]):
 
     def _told(self, pair: PairedComparison) -> str:
         """The difference of an arm from the whole question."""
-        found, p = pair.difference, pair.p_adjusted
-        shown = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+        found = pair.difference
         verdict = "needed" if self.is_needed(pair.second) else "not shown to be needed"
         spread = found.no_interval or f"{found.low:+.2f}, {found.high:+.2f}"
-        return f"   {found.mean:+.2f} [{spread}]  {shown}  {verdict}"
+        return f"   {found.mean:+.2f} [{spread}]  {pair.p_text()}  {verdict}"
 
 
 @priced
