@@ -34,7 +34,7 @@ from sightline.config.section import Hidden, StrictModel
 from sightline.engine.event_loop import LoopThread
 from sightline.engine.worker_pool import cores
 from sightline.errors import SightlineError, UserError
-from sightline.models.embedders.base import EmbeddingAttempt, all_or_raise, as_attempt
+from sightline.models.embedders.base import AttemptEmbedder, EmbeddingAttempt, all_or_raise, as_attempt
 from sightline.models.failures import body_failure, failure
 from sightline.models.http import HttpTransport
 from sightline.models.openai_chat import add_extra, chat_messages
@@ -183,7 +183,7 @@ class EndpointOptions(StrictModel):
     extra: dict[str, Any] = Field({}, description="More fields of every request's body.")
 
 
-class EndpointEmbedder:
+class EndpointEmbedder(AttemptEmbedder):
     """Asks a server; every call goes through the workspace's journal, and a failed input fails alone."""
 
     def __init__(
@@ -226,14 +226,6 @@ class EndpointEmbedder:
         if self._dim is None:
             self._dim = int(self.texts(["a"]).shape[1])
         return self._dim
-
-    def pictures(self, batch: Sequence[Pixels]) -> Vectors:
-        """One unit-length row for each picture."""
-        return all_or_raise(self.attempt_pictures(batch))
-
-    def texts(self, batch: Sequence[str]) -> Vectors:
-        """One unit-length row for each text."""
-        return all_or_raise(self.attempt_texts(batch))
 
     def joint(self, pictures: Sequence[Pixels], texts: Sequence[str]) -> Vectors:
         """One unit-length row for each picture together with its text."""
