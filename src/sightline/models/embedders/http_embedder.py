@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 from pydantic import Field
-from yarl import URL
 
 from sightline.calls.budget import BudgetLike
 from sightline.calls.caller import Caller
@@ -36,7 +35,7 @@ from sightline.engine.worker_pool import cores
 from sightline.errors import SightlineError, UserError
 from sightline.models.embedders.base import AttemptEmbedder, EmbeddingAttempt, all_or_raise, as_attempt
 from sightline.models.failures import body_failure, failure
-from sightline.models.http import HttpTransport
+from sightline.models.http import HttpTransport, address_of
 from sightline.models.openai_chat import add_extra, chat_messages
 from sightline.models.picture_cache import PreparedPictures
 from sightline.models.protocols import CallOutcome, Pixels, Vectors
@@ -93,8 +92,7 @@ class EmbeddingTransport(HttpTransport):
     ) -> None:
         super().__init__(name, endpoint, key=key, settings=settings, local_only=local_only)
         self.form = form
-        url = URL(endpoint)
-        self._url = url.with_path(url.path.rstrip("/") + PATH, keep_query=True)
+        self._url = address_of(endpoint, PATH)
 
     def __repr__(self) -> str:
         return f"EmbeddingTransport({str(self._name)!r}, {self.endpoint!r})"
