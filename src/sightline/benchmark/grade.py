@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 from sightline.benchmark.label_quality import LabelQuality, check_labels
 from sightline.benchmark.provenance import provenance_of
 from sightline.benchmark.review_decisions import BenchmarkLabels, Pair, labels_of, settled, standing, votes_of
-from sightline.benchmark.review_sample import SAMPLE, sample_of
+from sightline.benchmark.review_sample import SAMPLE, STEP, sample_of
 from sightline.english import counted
 from sightline.types import Benchmark, Estimate, ScoreWarning
 
@@ -32,7 +32,7 @@ WIDEST = 0.10
 LEAST_PRECISION, LEAST_COVERAGE = 0.90, 0.80
 _DECIDED = 0.95
 """Of a draw, so many must be decided: what people skip is not skipped by lot."""
-_STEP = 50
+
 _BOUNDS = ("value", "low", "high")
 
 
@@ -135,7 +135,7 @@ def drawn_decisions(benchmark: Benchmark, labels: BenchmarkLabels | None = None)
         found = frozenset(held)
         if size >= len(labels.now):
             break
-        size += _STEP
+        size += STEP
     return found
 
 

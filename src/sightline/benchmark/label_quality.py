@@ -120,8 +120,8 @@ def _resampled(
 class LabelQuality:
     """The share of labels that people find right.
 
-    `right` is weighted by how many labels each tier has in all, so that it holds for the benchmark and not only for
-    what was checked. `relevant` and `not_relevant` are the same for the two kinds of label, and `truly_relevant` is
+    `right` is weighted by how many labels each stratum (tier, relevant or not) has in all, so that it holds for the
+    benchmark and not only for what was checked. `relevant` and `not_relevant` are the same for the two kinds of label, and `truly_relevant` is
     the share of all labels whose picture people find relevant. `people_alpha` is how far people agree with each other,
     where several checked the same; `disputed` labels, on which as many say yes as say no, count as not checked.
     `in_sight` counts decisions about a label that was seen. `unread` decisions are in words that are not known.
@@ -233,7 +233,7 @@ def _quality(labels: BenchmarkLabels, votes: Votes, said: Iterable[Review], seed
         labels=len(labels.now),
         people=len({person for given in seen.values() for person in given}),
         right=as_mended(before, now, labels.stratum, sizes, seed=seed),
-        by_tier=_by_tier(before, now, labels.stratum, sizes, seed),
+        by_tier=_by_tier(before, now, labels, sizes, seed),
         relevant=share(True),
         not_relevant=share(False),
         truly_relevant=stratified(found, labels.stratum, seed=seed, sizes=sizes),
@@ -287,14 +287,15 @@ def _wordings(said: Iterable[Review], labels: Mapping[Pair, int]) -> tuple[int, 
 def _by_tier(
     before: Mapping[Pair, bool],
     now: Mapping[Pair, bool],
-    tier_of: Mapping[Pair, str],
+    labels: BenchmarkLabels,
     sizes: Mapping[str, int],
     seed: int,
 ) -> dict[str, Estimate]:
+    """By tier, each of its two strata with its size."""
     found: dict[str, Estimate] = {}
-    for tier in sorted({tier_of[pair] for pair in now}):
-        was, is_now = ({pair: each[pair] for pair in each if tier_of[pair] == tier} for each in (before, now))
-        found[tier] = as_mended(was, is_now, tier_of, {tier: sizes[tier]}, seed=seed)
+    for tier in sorted({labels.tier[pair] for pair in now}):
+        was, is_now = ({pair: each[pair] for pair in each if labels.tier[pair] == tier} for each in (before, now))
+        found[tier] = as_mended(was, is_now, labels.stratum, sizes, seed=seed)
     return found
 
 

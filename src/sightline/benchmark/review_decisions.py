@@ -89,21 +89,26 @@ class BenchmarkLabels:
     """Every label that people can check: of pictures the grade, of whole answers that they are right.
 
     `before` is what they were made as; it differs from `now` where people changed them. A set's labels are 1 for what
-    is in it, and 0 for what was put beside it.
+    is in it, and 0 for what was put beside it. `tier` is the tier of the picture, else its grade, or the kind of the
+    task; `stratum` is the tier and whether the label, as it was made, says relevant: labels are drawn within strata.
     """
 
     now: Mapping[Pair, int]
     before: Mapping[Pair, int]
+    tier: Mapping[Pair, str]
     stratum: Mapping[Pair, str]
 
     def of(self, tasks: Iterable[str]) -> BenchmarkLabels:
         """Those of some tasks alone."""
         kept = frozenset(tasks)
         if not kept:
-            return BenchmarkLabels({}, {}, {})
+            return BenchmarkLabels({}, {}, {}, {})
         if kept.issuperset({task for task, _ in self.now}):  # As a rule a benchmark has one kind of task.
             return self
-        return BenchmarkLabels(_of_tasks(self.now, kept), _of_tasks(self.before, kept), _of_tasks(self.stratum, kept))
+        return BenchmarkLabels(
+            *(_of_tasks(self.now, kept), _of_tasks(self.before, kept)),
+            *(_of_tasks(self.tier, kept), _of_tasks(self.stratum, kept)),
+        )
 
 
 def _of_tasks(values: Mapping[Pair, T], tasks: frozenset[str]) -> dict[Pair, T]:
@@ -111,7 +116,7 @@ def _of_tasks(values: Mapping[Pair, T], tasks: frozenset[str]) -> dict[Pair, T]:
 
 
 def labels_of(benchmark: Benchmark) -> BenchmarkLabels:
-    """All labels of a benchmark; each belongs to a stratum: its tier, else its grade, or the kind of its task."""
+    """All labels of a benchmark."""
     now: dict[Pair, int] = {}
     for task, truth in benchmark.truth.items():
         match truth:
@@ -131,11 +136,13 @@ def labels_of(benchmark: Benchmark) -> BenchmarkLabels:
             now |= {(id_, picture): 0 for picture in labels_before(asked) if (id_, picture) not in now}
     before = {pair: was for pair, grade in now.items() if (was := _before(benchmark, pair, grade)) is not None}
     kinds = {id_: str(task.kind) for id_, task in benchmark.tasks.items()}
-    stratum = {
+    tier = {
         pair: kinds.get(pair[0], "") if pair[1] == WHOLE else tiers.get(pair) or f"grade {before.get(pair, grade)}"
         for pair, grade in now.items()
     }
-    return BenchmarkLabels(now, before, stratum)
+    names = {name: (f"{name}, not relevant", f"{name}, relevant") for name in set(tier.values())}
+    stratum = {pair: names[tier[pair]][before.get(pair, grade) > 0] for pair, grade in now.items()}
+    return BenchmarkLabels(now, before, tier, stratum)
 
 
 def _before(benchmark: Benchmark, pair: Pair, now: int) -> int | None:
