@@ -15,10 +15,10 @@ from sightline.io.files import PathLike, as_path
 from sightline.metrics.clusters import AUTO
 from sightline.metrics.evaluation import OtherVersionError, evaluate, metric_names
 from sightline.metrics.registry import split_names
-from sightline.metrics.scores import SCORES_FILE, Scores, read_scores, write_scores
+from sightline.metrics.scores import SCORES_FILE, Scores, write_scores
 from sightline.runs.folder import HEADER as RUN_FILE
 from sightline.runs.folder import TRAJECTORIES, read_attribution, read_run
-from sightline.runs.trust import REHEARSAL_FIX, is_rehearsal, with_trust
+from sightline.runs.trust import REHEARSAL_FIX, is_rehearsal, scores_now, with_trust
 from sightline.types import Benchmark, Run
 
 if TYPE_CHECKING:
@@ -225,10 +225,7 @@ def _scores_of(run: PathLike | Run, benchmark: PathLike | Benchmark | None) -> S
     _refuse_benchmark(folder)
     if benchmark is not None and not (folder / SCORES_FILE).is_file():
         return score(benchmark, folder)
-    scores = read_scores(folder)
-    if benchmark is None or scores.grade is not None:
-        return scores
-    return with_trust(scores, _benchmark_of(benchmark), read_run(folder))  # Scored before warnings were kept.
+    return scores_now(folder, () if benchmark is None else (_benchmark_of(benchmark),))
 
 
 def _name(run: PathLike | Run | Scores) -> str:

@@ -31,6 +31,8 @@ _RESAMPLES = 2000
 _LEVEL = 0.95
 NOTHING = Estimate(0.0, 0.0, 1.0, 0, 0, None, _LEVEL, "none")
 """Of nothing that was checked."""
+FEWEST = 20
+"""With fewer decisions no share of right labels is stated."""
 
 
 def as_mended(
@@ -141,6 +143,11 @@ class LabelQuality:
     wrong: tuple[Pair, ...] = ()
     unread: Mapping[str, int] = field(default_factory=dict)
 
+    @property
+    def needed(self) -> int:
+        """How many more decisions a share of right labels takes; 0 where there are enough."""
+        return max(0, min(FEWEST, self.labels) - self.checked)
+
 
 @dataclass(frozen=True, slots=True)
 class QueryReviews:
@@ -185,14 +192,17 @@ def check_labels(benchmark: Benchmark, *, labels: BenchmarkLabels | None = None,
     `labels` are those of the benchmark, where they are known already: no review changes them.
     """
     everything, reviews = labels or labels_of(benchmark), standing(benchmark.reviews)
-    votes = votes_of(reviews, benchmark, everything.now)
+    votes, own = (votes_of(reviews, benchmark, everything.now, resolved=resolved) for resolved in (True, False))
     rank = {task for task, truth in benchmark.truth.items() if isinstance(truth, Relevance)}
     select = {task for task, truth in benchmark.truth.items() if isinstance(truth, PictureSet)}
 
     def of(tasks: Iterable[str]) -> LabelQuality | None:
         kept = frozenset(tasks)
         said = [review for review in reviews if review.task in kept]
-        return _quality(everything.of(kept), votes, said, seed)
+        of_kind = everything.of(kept)
+        found = _quality(of_kind, votes, said, seed)
+        alpha = _between_people({pair: given for pair, given in own.items() if pair in of_kind.now})
+        return None if found is None else replace(found, people_alpha=alpha)
 
     return CheckedLabels(
         of(rank),
@@ -237,7 +247,6 @@ def _quality(labels: BenchmarkLabels, votes: Votes, said: Iterable[Review], seed
         relevant=share(True),
         not_relevant=share(False),
         truly_relevant=stratified(found, labels.stratum, seed=seed, sizes=sizes),
-        people_alpha=_between_people(seen),
         disputed=len(seen) - len(found),
         in_sight=about,
         wrong=tuple(pair for pair, is_right in now.items() if not is_right),

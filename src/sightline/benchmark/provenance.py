@@ -21,6 +21,11 @@ BENCHMAKER = "benchmaker"
 """Stands for the models behind files of benchmaker, which do not name them."""
 TEMPLATES = "templates"
 
+_FIXES = {
+    "none": "Have labels checked by people (sightline view BENCH), or judge with another model.",
+    "sample": "Go by the corrected scores, or judge with another model.",
+    "all": "Have the queries worded by people or by another model.",
+}
 Origin: TypeAlias = Literal["made", "given"]
 
 
@@ -104,8 +109,13 @@ def hidden_texts(benchmark: Benchmark) -> tuple[Annotation, ...]:
     return tuple(note for note in benchmark.annotations if is_model(note.by))
 
 
-def same_source(benchmark: Benchmark, run: Run) -> ScoreWarning | None:
-    """The conflict between a run and the models behind its benchmark; None where there is none."""
+def same_source(
+    benchmark: Benchmark, run: Run, checked: Literal["none", "sample", "all"] = "none"
+) -> ScoreWarning | None:
+    """The conflict between a run and the models behind its benchmark; None where there is none.
+
+    `checked` is how many of the labels people have decided on. Where they decided on all, labels are no model's.
+    """
     known = provenance_of(benchmark)
     if run.limits.get(SHOW_ANNOTATIONS) and known.annotated_by:
         writers = ", ".join(known.annotated_by)
@@ -115,12 +125,11 @@ def same_source(benchmark: Benchmark, run: Run) -> ScoreWarning | None:
             "Run it again without --show-annotations.",
         )
     used = set(_names_used(run))
-    for model, did in known.models.items():
+    models = {name: ("worded the queries",) for name in known.worded_by} if checked == "all" else known.models
+    for model, did in models.items():
         if not used.isdisjoint(_aliases(model)):
             return ScoreWarning(
-                "same-source",
-                f"{run.system} uses {model}, which {' and '.join(did)} of this benchmark.",
-                "Have labels checked by people (sightline view BENCH), or judge with another model.",
+                "same-source", f"{run.system} uses {model}, which {' and '.join(did)} of this benchmark.", _FIXES[checked]
             )
     return None
 

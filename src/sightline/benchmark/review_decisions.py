@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
 from sightline.types import Answer, Benchmark, Choice, PictureSet, Relevance, Review, Task, Traces
@@ -18,8 +18,10 @@ WHOLE = ""
 """In place of a picture: the decision is about the task itself."""
 REVIEWED = "reviewed"
 """In the `extra` of a task, what people changed about it: `labels` and `answer` as they were, `words` as they were."""
+RESOLVED = "resolved"
+"""Behind a decision on a picture (`relevant: resolved`): its author knew that people disagree, and settles it."""
 PEOPLE = 2
-"""So many must agree; where they do not, one more decides."""
+"""So many must agree; where they do not, one more decides, or one of them again."""
 _YES = frozenset({"relevant", "yes", "fits", "true"})
 _NO = frozenset({"not relevant", "irrelevant", "no", "does not fit", "false"})
 _AGREE = frozenset({"accept", "accepted", "agree", "keep", "right", "correct", "ok"})
@@ -173,11 +175,12 @@ class ReviewVote:
 
 
 def cast_votes(
-    reviews: Iterable[Review], benchmark: Benchmark, labels: Mapping[Pair, int]
+    reviews: Iterable[Review], benchmark: Benchmark, labels: Mapping[Pair, int], *, resolved: bool = True
 ) -> dict[Pair, dict[str, ReviewVote]]:
     """For each label, and each task as a whole, the last word of each person that is a vote.
 
-    `reviews` are those that stand. Pictures that have no label yet are in it too.
+    `reviews` are those that stand. Pictures that have no label yet are in it too. With `resolved`, a decision that
+    settles a disagreement counts for all who decided before it.
     """
     found: dict[Pair, dict[str, ReviewVote]] = defaultdict(dict)
     for review in reviews:
@@ -187,15 +190,17 @@ def cast_votes(
             pair = review.task, review.picture
             vote = decision_of(review.decision, labels.get(pair, 0) > 0)
         if vote is not None:
+            if resolved and review.picture is not None and reason_of(review.decision) == RESOLVED:
+                found[pair] = {person: replace(ballot, yes=vote) for person, ballot in found[pair].items()}
             found[pair][review.person] = ReviewVote(vote, review)
     return dict(found)
 
 
 def votes_of(
-    reviews: Iterable[Review], benchmark: Benchmark, labels: Mapping[Pair, int]
+    reviews: Iterable[Review], benchmark: Benchmark, labels: Mapping[Pair, int], *, resolved: bool = True
 ) -> dict[Pair, dict[str, bool]]:
     """The same as plain yes and no."""
-    cast = cast_votes(reviews, benchmark, labels)
+    cast = cast_votes(reviews, benchmark, labels, resolved=resolved)
     return {pair: {person: ballot.yes for person, ballot in given.items()} for pair, given in cast.items()}
 
 
@@ -216,5 +221,5 @@ def settled(given: Mapping[str, bool], people: int = PEOPLE) -> bool | None:
 
 
 def is_conflict(given: Mapping[str, bool]) -> bool:
-    """As many say yes as say no; one more person decides."""
+    """As many say yes as say no; one more person decides, or one of them again."""
     return len(given) > 1 and settled(given) is None

@@ -19,6 +19,7 @@ from sightline.errors import UserError
 from sightline.io.files import PathLike, as_path
 from sightline.io.jsonl import dump
 from sightline.metrics.comparison import Comparison, SystemStanding
+from sightline.metrics.scores import lowest_grade
 from sightline.metrics.tables import warning_blocks, warning_text
 from sightline.plain_text import one_line, text_table
 from sightline.reports.blocks import Row, TableBlock, numeric
@@ -268,7 +269,7 @@ def _board(root: Path, runs: Sequence[ReportedRun], metric: str, rehearsal: bool
         first.level,
         places,
         (*compared.warnings, *_notes(ranked)),
-        first.grade,
+        lowest_grade(run.scores for run in runs),
         trust_of(ranked, comparison),
         tuple(
             SystemStanding(name, baselines[name], "") for name in sorted(baselines, key=lambda by: -baselines[by].mean)

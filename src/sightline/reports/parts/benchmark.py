@@ -82,10 +82,15 @@ def measured(section: ReportSection) -> PagePart:
     if facts.labels:
         blocks.append(Fold(f"Labels: {', '.join(facts.labels)}", [_labels(section)]))
     for name, value in nested.items():
-        rows = list(_flat(value))
+        rows = list(_flat(_without_baselines(value) if section.runs else value))
         table = TableBlock(f"What the card says under {name}", ("field", "value"), rows)
         blocks.append(Fold(f"{_title(name)}: {counted(len(rows), 'figure')}", [table]))
     return PagePart("What was measured", blocks)
+
+
+def _without_baselines(card: dict[str, Json]) -> dict[str, Json]:
+    """What the card says, less the baselines of its audit: the results show them as they are now."""
+    return {name: value for name, value in card.items() if name != "blind"}
 
 
 def _labels(section: ReportSection) -> TableBlock:

@@ -78,7 +78,8 @@ def overview(request: Request) -> Response:
     state, loaded = of(request)
     benchmark, query = loaded.benchmark, request.query_params
     flags = flags_of(benchmark)
-    grade = grade_of(replace(benchmark, reviews=tuple(state.reviews.read(loaded.folder))))
+    reviewed = replace(benchmark, reviews=state.reviews.read(loaded.folder))
+    grade = grade_of(reviewed, labels=loaded.labels)
     tasks = [task for task in benchmark.tasks.values() if _fits(task, query, flags)]
     offset = number(request, "offset")
     return state.show(
