@@ -13,7 +13,7 @@ from math import ceil
 from typing import Any, Literal, TypeAlias
 
 from sightline.benchmark.label_quality import LabelQuality, check_labels
-from sightline.benchmark.provenance import provenance_of
+from sightline.benchmark.provenance import MAKERS_WORDS, provenance_of
 from sightline.benchmark.review_decisions import (
     BenchmarkLabels,
     Pair,
@@ -95,6 +95,7 @@ def grade_of(
     else:
         lacking = _too_wide(decisions, precision)
     if lacking:
+        lacking = _makers_say(benchmark) if not decisions and provenance_of(benchmark).origin == "given" else lacking
         return Grade(_unchecked(benchmark), decisions, precision, coverage, lacking, len(labels.now))
     assert precision is not None
     short = _short_of_warranted(precision, coverage, blind_beaten)
@@ -106,6 +107,13 @@ def _unchecked(benchmark: Benchmark) -> GradeName:
     if known.origin == "given":
         return "given"
     return "rehearsal" if known.is_rehearsal else "draft"
+
+
+def _makers_say(benchmark: Benchmark) -> str:
+    words = benchmark.card.get(MAKERS_WORDS)
+    if not isinstance(words, str) or not words.strip():
+        return f"The imported files do not say who made them; if you know, write it in the card ({MAKERS_WORDS})."
+    return f"Their makers say: “{words.strip()}”"
 
 
 def _too_few(benchmark: Benchmark, labels: BenchmarkLabels) -> str:

@@ -6,8 +6,11 @@ that: texts of models are hidden from systems (`without_model_texts`), and confl
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from textwrap import shorten
 from typing import Any, Literal, TypeAlias
 
 from sightline.models.built_in import find_built_in
@@ -20,6 +23,13 @@ SHOW_ANNOTATIONS = "show_annotations"
 BENCHMAKER = "benchmaker"
 """Stands for the models behind files of benchmaker, which do not name them."""
 TEMPLATES = "templates"
+MAKERS_WORDS = "labels_made_by"
+"""Of the card: who made labels that came with an import, in their makers' words."""
+_LONGEST = 400
+_ABOUT_LABELS = re.compile(
+    r"^#{1,6}[^\n]*(?:annotat|label|judg|relevance|ground.truth)[^\n]*\n\s*(?P<said>[^#\s|<`].*?)(?=\n\s*\n|\n#|\Z)",
+    re.IGNORECASE | re.MULTILINE | re.DOTALL,
+)
 
 _FIXES = {
     "none": "Have labels checked by people (sightline view BENCH), or judge with another model.",
@@ -86,11 +96,30 @@ def provenance_of(benchmark: Benchmark) -> Provenance:
     )
 
 
-def with_origin(benchmark: Benchmark) -> Benchmark:
-    """The benchmark with its provenance on the card; one that says so already stays as it is."""
+def with_origin(benchmark: Benchmark, source: Path) -> Benchmark:
+    """The benchmark with its provenance on the card; one that says so already stays as it is.
+
+    Of labels that came with the files of `source`, what their makers say of them is quoted.
+    """
     if CARD_FIELD in benchmark.card:
         return benchmark
-    return replace(benchmark, card={**benchmark.card, CARD_FIELD: provenance_of(benchmark).to_json()})
+    known = provenance_of(benchmark)
+    words = makers_words(source) if known.origin == "given" else None
+    quote: dict[str, Json] = {} if words is None or MAKERS_WORDS in benchmark.card else {MAKERS_WORDS: words}
+    return replace(benchmark, card={**benchmark.card, **quote, CARD_FIELD: known.to_json()})
+
+
+def makers_words(source: Path) -> str | None:
+    """Who made the labels, in the words of the data set's own card (`README.md` in its folder).
+
+    The first paragraph under the first heading about annotations, labels or judgments; None where there is none.
+    """
+    path = source / "README.md"
+    if not path.is_file():
+        return None
+    found = _ABOUT_LABELS.search(path.read_text("utf-8", errors="replace"))
+    text = "" if found is None else " ".join(found["said"].split())
+    return shorten(text, _LONGEST, placeholder=" …") or None
 
 
 def _names(said: object, found: Iterator[str] | tuple[str, ...]) -> tuple[str, ...]:

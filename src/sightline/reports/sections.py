@@ -57,6 +57,7 @@ class BenchmarkCounts:
     prompts: Mapping[str, str] = field(default_factory=dict)
     former_checksums: frozenset[str] = frozenset()
     grade: str | None = None
+    grade_why: str = ""
 
     @property
     def tasks(self) -> int:
@@ -65,7 +66,7 @@ class BenchmarkCounts:
 
 def facts_of(benchmark: Benchmark) -> BenchmarkCounts:
     """The counts of a benchmark that was read."""
-    tasks = benchmark.tasks.values()
+    tasks, grade = benchmark.tasks.values(), grade_of(benchmark)
     judged = (
         len(truth.grades) if isinstance(truth, Relevance) else len(truth.pictures)
         for truth in benchmark.truth.values()
@@ -83,7 +84,8 @@ def facts_of(benchmark: Benchmark) -> BenchmarkCounts:
         card=benchmark.card,
         prompts={task.id: task.text for task in tasks},
         former_checksums=benchmark.former_checksums,
-        grade=grade_of(benchmark).name,
+        grade=grade.name,
+        grade_why=grade.why,
     )
 
 
