@@ -349,7 +349,7 @@ def test_two_who_disagree_settle_it_in_the_app(tmp_path: Path) -> None:
     looking = client(open_app(None, (tmp_path,), port=8377))
     looking.cookies.set("sightline-person", "ana")
     page = looking.get("/review/bench").text
-    assert "you and ben disagree" in page and "What you decide now settles it" in page
+    assert "You and ben disagree." in page and "what you decide now settles it" in page
     fields = {"csrf": forgery_token(page), "task": "t0", "picture": "p0", "decision": "not relevant"}
     assert looking.post("/review/bench", data=fields, follow_redirects=False).status_code == 303
     held = read_benchmark(tmp_path / "bench")

@@ -1,6 +1,6 @@
 """How far the labels of a benchmark can be trusted, in one word, and what would raise it.
 
-`rehearsal`: labels by built-in models that nobody checked. `draft`: labels by other models that nobody checked.
+`rehearsal`: labels by built-in models, `draft`: labels by other models, of which people checked too few.
 `checked`: people decided on a drawn sample, and label precision is known to within 0.10. `warranted`: the lower limits
 of precision and of coverage are high, and every baseline that sees no pixel is beaten. `given`: labels that came with
 an import.
@@ -29,8 +29,8 @@ from sightline.types import Benchmark, Estimate, ScoreWarning
 
 GradeName: TypeAlias = Literal["rehearsal", "draft", "checked", "warranted", "given"]
 GRADES: dict[str, str] = {
-    "rehearsal": "Labels by built-in models that nobody checked. For trying things out; draw no conclusions.",
-    "draft": "Labels by models that nobody checked.",
+    "rehearsal": "Labels by built-in models, too few of them checked by people. For trying out; draw no conclusions.",
+    "draft": "Labels by models, too few of them checked by people.",
     "checked": "Labels by models; people checked a drawn sample, and the error rate is stated.",
     "warranted": "Labels by models; people checked a drawn sample, and few labels are wrong or missing.",
     "given": "Labels that came with the imported files.",
