@@ -65,17 +65,17 @@ def test_a_larger_draw_takes_no_fewer_of_any_stratum(sizes: dict[str, int], most
         assert all(small[name] for name, size in sizes.items() if size)
 
 
-def test_two_of_three_decisions_are_on_labels_that_say_relevant() -> None:
+def test_most_decisions_are_on_labels_that_say_relevant() -> None:
     made, _ = judged(1, 0.5)
     labels = labels_of(made)
     sample = sample_of(made, labels)
-    assert len(set(sample)) == SAMPLE and 60 <= sum(labels.now[pair] for pair in sample) <= 72
+    assert len(set(sample)) == SAMPLE and 58 <= sum(labels.now[pair] for pair in sample) <= 64
     assert set(sample) < set(sample_of(made, labels, SAMPLE + STEP))
     drawn, sizes = Counter(labels.stratum[pair] for pair in sample), Counter(labels.stratum.values())
     assert set(drawn) == set(sizes)  # Each has a probability above zero.
     said = {name: sizes[name] for name in sizes if name.endswith(", relevant")}
     for name, size in said.items():
-        assert abs(drawn[name] - 66 * size / sum(said.values())) <= 2
+        assert abs(drawn[name] - 60 * size / sum(said.values())) <= 2
 
 
 def test_what_people_change_or_leave_out_moves_no_other_label() -> None:
@@ -115,7 +115,7 @@ def test_checked_takes_few_decisions_and_its_interval_holds() -> None:
         assert found.precision is not None
         held.append(found.precision.low <= sum(said) / len(said) <= found.precision.high)
         taken.append(size)
-    assert sum(held) >= 36 and max(taken) <= 250 and sorted(taken)[20] <= 150
+    assert sum(held) >= 36 and max(taken) <= 200 and sorted(taken)[20] <= 100
 
 
 def test_shares_are_weighted_by_strata_and_have_no_bias() -> None:

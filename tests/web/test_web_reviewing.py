@@ -98,7 +98,7 @@ def test_a_sample_takes_of_each_stratum(shelf: LoadedBenchmark) -> None:
     sample = sample_of(shelf.benchmark, labels, 8)
     drawn = [labels.stratum[pair] for pair in sample]
     assert len(set(sample)) == 8 and set(drawn) == set(labels.stratum.values())
-    assert sum(labels.now[pair] > 0 for pair in sample) == 5
+    assert sum(labels.now[pair] > 0 for pair in sample) >= 5
     assert sample == sample_of(shelf.benchmark, labels, 8)
     assert sample_of(shelf.benchmark, labels, 1000) == sorted(labels.now)
 

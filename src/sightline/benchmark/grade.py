@@ -175,7 +175,7 @@ def _quality_within(
     benchmark: Benchmark, pairs: frozenset[Pair], labels: BenchmarkLabels
 ) -> LabelQuality | None:
     kept = tuple(review for review in benchmark.reviews if (review.task, review.picture or "") in pairs)
-    return check_labels(replace(benchmark, reviews=kept), labels=labels).main
+    return check_labels(replace(benchmark, reviews=kept), labels=labels, by_lot=True).main
 
 
 def stated_coverage(benchmark: Benchmark) -> Estimate | None:

@@ -42,24 +42,53 @@ def as_mended(
     sizes: Mapping[str, int],
     *,
     seed: int = 0,
+    by_lot: bool = False,
 ) -> Estimate:
     """The share of all labels that is right now: checked ones as they are, the rest by how right they were when made.
 
     Labels that people have mended are right, but say nothing of those that nobody looked at: these are as good as the
-    checked ones were `before`. Without any change this is `stratified`.
+    checked ones were `before`. Without any change this is `stratified`, unless all that was checked was drawn `by_lot`.
     `sizes` are how many labels each tier has, checked or not.
     """
-    if before == now:
+    if before == now and not by_lot:
         return stratified(now, tier_of, seed=seed, sizes=sizes)
     tiers = {tier_of[pair] for pair in before}
     seen = Counter(tier_of[pair] for pair in now)
     rest = Counter({tier: left for tier in tiers if (left := sizes.get(tier, 0) - seen[tier]) > 0})
     whole = rest.total() + len(now)
-    guess = stratified(before, tier_of, seed=seed, sizes=rest) if rest else replace(NOTHING, high=0.0, method="all")
+    if not rest:
+        guess = replace(NOTHING, high=0.0, method="all")
+    elif by_lot:
+        guess = undrawn_share(before, tier_of, rest)
+    else:
+        guess = stratified(before, tier_of, seed=seed, sizes=rest)
     low, mean, high = (
         (sum(now.values()) + rest.total() * share) / max(1, whole) for share in (guess.low, guess.mean, guess.high)
     )
     return Estimate(mean, low, high, len(now), 0, mean, _LEVEL, guess.method)
+
+
+def undrawn_share(right: Mapping[Pair, bool], tier_of: Mapping[Pair, str], rest: Mapping[str, int]) -> Estimate:
+    """The share that is right of labels that were not drawn, from those that were drawn one by one within strata.
+
+    Σ W_h p_h, with W_h the share of stratum h in all that was not drawn, and p_h the share that is right of the n_h
+    drawn. Its variance is Σ W_h² q_h (1 − q_h) (1 / n_h + 1 / R_h), with q_h = (n_h p_h + 1) / (n_h + 2) and R_h labels
+    that were not drawn; the interval is Wilson's for as many labels as have this variance. It does not matter which
+    labels belong to one query, because labels were drawn and not queries.
+    """
+    found: dict[str, list[bool]] = defaultdict(list)
+    for pair, value in right.items():
+        if rest.get(tier_of[pair], 0) > 0:
+            found[tier_of[pair]].append(value)
+    n, hits, left = (
+        np.array(column, np.float64)
+        for column in zip(*((len(held), sum(held), rest[tier]) for tier, held in found.items()), strict=True)
+    )
+    weight, near = left / left.sum(), (hits + 1) / (n + 2)
+    mean, middle = float(weight @ (hits / n)), float(weight @ near)
+    variance = float(weight**2 @ (near * (1 - near) * (1 / n + 1 / left)))
+    low, high = wilson(mean, max(1.0, middle * (1 - middle) / variance), _LEVEL)
+    return Estimate(mean, low, high, int(n.sum()), 0, mean, _LEVEL, "wilson")
 
 
 def stratified(
@@ -123,8 +152,8 @@ class LabelQuality:
     """The share of labels that people find right.
 
     `right` is weighted by how many labels each stratum (tier, relevant or not) has in all, so that it holds for the
-    benchmark and not only for what was checked. `relevant` and `not_relevant` are the same for the two kinds of label, and `truly_relevant` is
-    the share of all labels whose picture people find relevant. `people_alpha` is how far people agree with each other,
+    benchmark and not only for what was checked. `relevant` and `not_relevant` are the same for the two kinds of label,
+    and `truly_relevant` is the share of all labels whose picture people find relevant. `people_alpha` is how far people agree with each other,
     where several checked the same; `disputed` labels, on which as many say yes as say no, count as not checked.
     `in_sight` counts decisions about a label that was seen. `unread` decisions are in words that are not known.
     """
@@ -186,10 +215,13 @@ class CheckedLabels:
         return {name: found for name, found in each.items() if found is not None}
 
 
-def check_labels(benchmark: Benchmark, *, labels: BenchmarkLabels | None = None, seed: int = 0) -> CheckedLabels:
+def check_labels(
+    benchmark: Benchmark, *, labels: BenchmarkLabels | None = None, seed: int = 0, by_lot: bool = False
+) -> CheckedLabels:
     """What the reviews of a benchmark say about each kind of its truth, and about its queries.
 
-    `labels` are those of the benchmark, where they are known already: no review changes them.
+    `labels` are those of the benchmark, where they are known already: no review changes them. `by_lot`: all that was
+    decided on was drawn.
     """
     everything, reviews = labels or labels_of(benchmark), standing(benchmark.reviews)
     votes, own = (votes_of(reviews, benchmark, everything.now, resolved=resolved) for resolved in (True, False))
@@ -200,7 +232,7 @@ def check_labels(benchmark: Benchmark, *, labels: BenchmarkLabels | None = None,
         kept = frozenset(tasks)
         said = [review for review in reviews if review.task in kept]
         of_kind = everything.of(kept)
-        found = _quality(of_kind, votes, said, seed)
+        found = _quality(of_kind, votes, said, seed, by_lot)
         alpha = _between_people({pair: given for pair, given in own.items() if pair in of_kind.now})
         return None if found is None else replace(found, people_alpha=alpha)
 
@@ -218,7 +250,9 @@ def label_quality(benchmark: Benchmark, *, seed: int = 0) -> LabelQuality | None
     return check_labels(benchmark, seed=seed).main
 
 
-def _quality(labels: BenchmarkLabels, votes: Votes, said: Iterable[Review], seed: int) -> LabelQuality | None:
+def _quality(
+    labels: BenchmarkLabels, votes: Votes, said: Iterable[Review], seed: int, by_lot: bool
+) -> LabelQuality | None:
     seen = {pair: given for pair, given in votes.items() if pair in labels.now}
     found = {pair: is_so for pair, given in seen.items() if (is_so := settled(given, 1)) is not None}
     about, unread = _wordings(said, labels.now)
@@ -236,13 +270,14 @@ def _quality(labels: BenchmarkLabels, votes: Votes, said: Iterable[Review], seed
             labels.stratum,
             of_relevant if relevant else sizes - of_relevant,
             seed=seed,
+            by_lot=by_lot,
         )
 
     return LabelQuality(
         checked=len(found),
         labels=len(labels.now),
         people=len({person for given in seen.values() for person in given}),
-        right=as_mended(before, now, labels.stratum, sizes, seed=seed),
+        right=as_mended(before, now, labels.stratum, sizes, seed=seed, by_lot=by_lot),
         by_tier=_by_tier(before, now, labels, sizes, seed),
         relevant=share(True),
         not_relevant=share(False),

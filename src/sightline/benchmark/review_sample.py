@@ -1,9 +1,9 @@
 """Which labels people are asked to check: a draw with known probabilities, so that what they find holds for all.
 
-Labels are drawn by lot within strata: the tier, and whether the label says relevant. Two of three decisions go to
-labels that say relevant, because their precision is what a grade states; within each of the two kinds strata get
-decisions in proportion to their size, and each at least one. A label of a stratum with N labels of which n are drawn
-was drawn with probability n / N.
+Labels are drawn by lot within strata: the tier, and whether the label says relevant. Three of five decisions go to
+labels that say relevant, because their precision is what a grade states; among them strata get decisions in proportion
+to their size, among the others to its square root: corrected scores hang on the few that systems rank high. Each gets
+at least one. A label of a stratum with N labels of which n are drawn was drawn with probability n / N.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SAMPLE = 100
 """The first draw."""
 STEP = 50
 """So many are drawn at once after the first."""
-_RELEVANT = 2 / 3
+_RELEVANT = 0.6
 """The share of decisions that goes to labels which say relevant."""
 _WAITING = "waiting"
 
@@ -66,13 +66,11 @@ def allocation(sizes: Mapping[str, int], relevant: Iterable[str], most: int) -> 
     After one of each, the next goes where share of the draw / (2 n + 1) is largest (Sainte-Laguë).
     """
     said = frozenset(relevant)
-    whole = Counter[bool]()
-    for name, size in sizes.items():
-        whole[name in said] += size
+    weight = {name: size if name in said else size**0.5 for name, size in sizes.items() if size}
+    whole = {kind: sum(one for name, one in weight.items() if (name in said) == kind) for kind in (True, False)}
     share = {
-        name: (_RELEVANT if name in said else 1 - _RELEVANT) * size / whole[name in said]
-        for name, size in sizes.items()
-        if size
+        name: (_RELEVANT if name in said else 1 - _RELEVANT) * one / whole[name in said]
+        for name, one in weight.items()
     }
     taken = Counter(sorted(share, key=lambda name: (-share[name], name))[:most])
     for _ in range(most - taken.total()):
