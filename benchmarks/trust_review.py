@@ -67,7 +67,9 @@ def world(precision: float, spread: float, seed: int) -> tuple[Benchmark, dict[P
         candidates=tuple(
             Candidate(task, id_, tier) for task in grades for id_, (tier, _) in zip(pictures, tiers, strict=True)
         ),
-        judgments=tuple(Judgment(task, id_, "a/judge", grade) for task, of in grades.items() for id_, grade in of.items()),
+        judgments=tuple(
+            Judgment(task, id_, "a/judge", grade) for task, of in grades.items() for id_, grade in of.items()
+        ),
     )
     return made, truth
 

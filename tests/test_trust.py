@@ -26,7 +26,7 @@ from sightline.reports.parts.results import findings
 from sightline.runs import kept_baselines, read_run
 from sightline.runs.kept_baselines import BASELINES_FILE, baselines_of, compute_baselines
 from sightline.runs.system_loader import visible
-from sightline.types import Benchmark, Review
+from sightline.types import Benchmark, Json, Review
 from trust_samples import benchmark_in, run_in, shown
 
 
@@ -236,7 +236,7 @@ def test_grades_are_those_of_the_benchmark_now(cli: Cli, tmp_path: Path) -> None
     for run in runs:
         sightline.score(tmp_path / "bench", run)
     assert json.loads((runs[0] / "scores.json").read_text())["benchmark_folder"] == "../../bench"
-    with pytest.raises(UserError, match="no comparison is drawn"):
+    with pytest.raises(UserError, match="No comparison is drawn"):
         sightline.compare(runs)
     write_benchmark(decided(read_benchmark(tmp_path / "bench"), 0.0, 120), tmp_path / "bench")
     assert read_scores(runs[0]).grade == "rehearsal"  # As it was written.
@@ -247,7 +247,7 @@ def test_grades_are_those_of_the_benchmark_now(cli: Cli, tmp_path: Path) -> None
     assert page.sections[0].comparison is not None and page.sections[0].facts.grade == "checked"
     (tmp_path / "bench").rename(tmp_path / "moved")
     assert read_scores(runs[0]).grade == "rehearsal"
-    with pytest.raises(UserError, match="no comparison is drawn"):
+    with pytest.raises(UserError, match="No comparison is drawn"):
         sightline.compare(runs)
     assert sightline.compare(runs, benchmark=tmp_path / "moved").grade == "checked"
 
@@ -268,7 +268,7 @@ def test_a_report_on_a_rehearsal_has_no_score_as_its_headline(tmp_path: Path) ->
 
 def test_one_baseline_has_one_value_in_a_report(tmp_path: Path) -> None:
     made = benchmark_in(tmp_path / "bench")
-    audit = {"blind": {"random": {"ndcg@10": 0.98765}}, "queries": 24}
+    audit: Json = {"blind": {"random": {"ndcg@10": 0.98765}}, "queries": 24}
     made = write_benchmark(replace(made, card={**made.card, "audit": audit}), tmp_path / "bench", force=True)
     run = run_in(tmp_path / "best", made, "best", first)
     page = sightline.report([tmp_path / "bench", run], tmp_path / "page.html").path.read_text()

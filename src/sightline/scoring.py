@@ -18,7 +18,7 @@ from sightline.metrics.registry import split_names
 from sightline.metrics.scores import SCORES_FILE, Scores, write_scores
 from sightline.runs.folder import HEADER as RUN_FILE
 from sightline.runs.folder import TRAJECTORIES, read_attribution, read_run
-from sightline.runs.trust import REHEARSAL_FIX, is_rehearsal, scores_now, with_trust
+from sightline.runs.trust import REHEARSAL, REHEARSAL_FIX, is_rehearsal, scores_now, with_trust
 from sightline.types import Benchmark, Run
 
 if TYPE_CHECKING:
@@ -199,11 +199,7 @@ def compare(
     given = list(runs)
     scores = [run if isinstance(run, Scores) else _scores_of(run, benchmark) for run in given]
     if not rehearsal and (found := next(filter(is_rehearsal, scores), None)) is not None:
-        raise UserError(
-            f'The labels of "{found.benchmark}" are by built-in models and too few were checked by people, so no '
-            "comparison is drawn from it.",
-            REHEARSAL_FIX,
-        )
+        raise UserError(f'No comparison is drawn on "{found.benchmark}": {REHEARSAL}.', REHEARSAL_FIX)
     systems = [found.system for found in scores]
     names = systems if len(set(systems)) == len(systems) else [_name(run) for run in given]
     return compare_scores(

@@ -7,10 +7,13 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sightline.authoring.review import review_benchmark
+from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.grade import Grade, drawn_decisions, grade_of
 from sightline.benchmark.label_quality import check_labels
 from sightline.benchmark.provenance import CARD_FIELD, Provenance
@@ -19,9 +22,10 @@ from sightline.benchmark.review_sample import SAMPLE, STEP, allocation, sample_o
 from sightline.types import Benchmark, Candidate, Corpus, Judgment, Picture, Relevance, Review, Task, Tier
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
-TIERS: tuple[tuple[Tier, float], ...] = (
-    ("seed", 1.0), *[("positive", 0.3)] * 9, *[("hard", 0.06)] * 10, *[("near", 0.03)] * 5, *[("random", 0.01)] * 5,
-)  # fmt: skip
+_COUNTS: dict[Tier, tuple[int, float]] = {
+    "seed": (1, 1.0), "positive": (9, 0.3), "hard": (10, 0.06), "near": (5, 0.03), "random": (5, 0.01),
+}  # fmt: skip
+TIERS = tuple((tier, share) for tier, (count, share) in _COUNTS.items() for _ in range(count))
 
 
 def judged(seed: int, precision: float, queries: int = 80) -> tuple[Benchmark, dict[Pair, bool]]:
@@ -51,7 +55,9 @@ def judged(seed: int, precision: float, queries: int = 80) -> tuple[Benchmark, d
 
 def decided(made: Benchmark, truth: dict[Pair, bool], pairs: Iterable[Pair], person: str = "me") -> Benchmark:
     said = (("relevant" if truth[pair] else "not relevant", pair) for pair in pairs)
-    reviews = (Review(pair[0], person, word, AT + timedelta(seconds=at), pair[1]) for at, (word, pair) in enumerate(said))
+    reviews = (
+        Review(pair[0], person, word, AT + timedelta(seconds=at), pair[1]) for at, (word, pair) in enumerate(said)
+    )
     return replace(made, reviews=(*made.reviews, *reviews))
 
 
@@ -153,3 +159,21 @@ def test_disagreements_are_named_until_they_are_settled() -> None:
 def test_a_benchmark_of_few_labels_says_that_it_needs_more() -> None:
     made, truth = judged(4, 0.7, queries=2)
     assert "the benchmark has 60: add queries" in grade_of(decided(made, truth, labels_of(made).now)).why
+
+
+def test_what_was_found_in_queries_that_are_left_out_still_counts(tmp_path: Path) -> None:
+    """A query leaves because its seed is wrong: without it, seeds that nobody looked at would seem to be right."""
+    misses, held = [], []
+    for seed in range(12):
+        made, truth = judged(seed, 0.5)
+        made = replace(made, tasks={id_: replace(one, extra={"seeds": ["p0"]}) for id_, one in made.tasks.items()})
+        reviewed = decided(made, truth, sample_of(made, labels_of(made), 200))
+        write_benchmark(reviewed, tmp_path / f"{seed}")
+        out, applied = review_benchmark(tmp_path / f"{seed}", people=1)
+        after = read_benchmark(out)
+        found, labels = grade_of(after), labels_of(after).now
+        assert applied.left_out and found.name == "checked" and found.precision is not None
+        said = [truth[pair] for pair, grade in labels.items() if grade]
+        misses.append(found.precision.mean - sum(said) / len(said))
+        held.append(found.precision.low <= sum(said) / len(said) <= found.precision.high)
+    assert abs(sum(misses) / len(misses)) < 0.04 and sum(held) >= 10

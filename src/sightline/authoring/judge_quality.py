@@ -89,7 +89,6 @@ def judge_quality(
     *,
     labels: BenchmarkLabels | None = None,
     said: Mapping[str, JudgeGrades] | None = None,
-    seed: int = 0,
 ) -> tuple[JudgeQuality, ...]:
     """Every judge of whose judgments people have checked some; `labels` and `said` where they are known already."""
     labels = labels or labels_of(benchmark)
@@ -99,13 +98,13 @@ def judge_quality(
         return ()
     judges = said_by_judges(benchmark, labels) if said is None else said
     return tuple(
-        _measured(judge, held, checked, seed)
+        _measured(judge, held, checked)
         for judge, held in judges.items()
         if (checked := {pair: is_so for pair, is_so in found.items() if pair in held.grades})
     )
 
 
-def _measured(judge: str, said: JudgeGrades, found: Mapping[Pair, bool], seed: int) -> JudgeQuality:
+def _measured(judge: str, said: JudgeGrades, found: Mapping[Pair, bool]) -> JudgeQuality:
     tiers: dict[str, dict[Pair, bool]] = defaultdict(dict)
     for pair, is_so in found.items():
         tiers[said.tier_of[pair]][pair] = is_so
@@ -113,13 +112,12 @@ def _measured(judge: str, said: JudgeGrades, found: Mapping[Pair, bool], seed: i
         judge,
         len(said.grades),
         len(found),
-        _rates(said, found, seed),
-        {tier: _rates(said, held, seed) for tier, held in sorted(tiers.items())},
+        _rates(said, found),
+        {tier: _rates(said, held) for tier, held in sorted(tiers.items())},
         {
             str(grade): stratified(
                 {pair: is_so for pair, is_so in found.items() if said.grades[pair] == grade},
                 said.stratum,
-                seed=seed,
                 sizes=sizes,
             )
             for grade, sizes in sorted(said.by_grade.items())
@@ -127,14 +125,14 @@ def _measured(judge: str, said: JudgeGrades, found: Mapping[Pair, bool], seed: i
     )
 
 
-def _rates(said: JudgeGrades, found: Mapping[Pair, bool], seed: int) -> JudgeRates:
+def _rates(said: JudgeGrades, found: Mapping[Pair, bool]) -> JudgeRates:
     says = {pair: said.grades[pair] > 0 for pair in found}
     agree = {pair: says[pair] == is_so for pair, is_so in found.items()}
     found_by_judge, found_by_people = ({pair for pair, is_so in each.items() if is_so} for each in (says, found))
     return JudgeRates(
-        stratified(agree, said.stratum, seed=seed, sizes=said.sizes),
-        stratified(found, said.stratum, seed=seed, sizes=said.sizes, among=found_by_judge),
-        stratified(says, said.stratum, seed=seed, sizes=said.sizes, among=found_by_people),
+        stratified(agree, said.stratum, sizes=said.sizes),
+        stratified(found, said.stratum, sizes=said.sizes, among=found_by_judge),
+        stratified(says, said.stratum, sizes=said.sizes, among=found_by_people),
     )
 
 

@@ -17,9 +17,17 @@ from sightline.authoring.review_changes import AppliedReviews, apply_reviews
 from sightline.authoring.stage import StageResult, free_plan
 from sightline.benchmark.files import HEADER, REVIEWS, TASKS, TRUTH
 from sightline.benchmark.folder import check_place, read_benchmark, write_benchmark_elsewhere
-from sightline.benchmark.grade import grade_of
+from sightline.benchmark.grade import drawn_decisions, grade_of
 from sightline.benchmark.label_quality import check_labels
-from sightline.benchmark.review_decisions import PEOPLE, BenchmarkLabels
+from sightline.benchmark.review_decisions import (
+    PEOPLE,
+    BenchmarkLabels,
+    labels_of,
+    left_out_labels,
+    settled,
+    standing,
+    votes_of,
+)
 from sightline.benchmark.truth import TaskTruth
 from sightline.benchmark.validation import validate_benchmark
 from sightline.english import counted
@@ -160,11 +168,25 @@ def _card(before: Benchmark, applied: AppliedReviews, people: int, source: Path)
         **{name.replace(" ", "_"): count for name, count in applied.counts().items()},
         "queries_before": len(before.tasks),
         "reasons": reasons,
+        "left_out_labels": _left_out_labels(before, applied),
     }
     if isinstance(retention, dict):
         kept = {"queries": len(before.tasks), "kept": len(after.tasks), "refused": reasons}
         card["retention"] = {**retention, "review": kept}
     return card
+
+
+def _left_out_labels(before: Benchmark, applied: AppliedReviews) -> dict[str, Json]:
+    """What people found of the drawn labels of queries that are left out, here and in versions before."""
+    labels, gone = labels_of(before), {one.task for one in applied.left_out}
+    votes = votes_of(standing(before.reviews), before, labels.now)
+    found = {name: list(counts) for name, counts in left_out_labels(before).items()}
+    for pair in drawn_decisions(before, labels) or ():
+        if pair[0] in gone and pair in labels.before:
+            held = found.setdefault(labels.stratum[pair], [0, 0])
+            held[0] += settled(votes[pair], 1) == (labels.before[pair] > 0)
+            held[1] += 1
+    return {name: [*counts] for name, counts in found.items()}
 
 
 def _audit(before: Benchmark, after: Benchmark, source: Path) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from sightline.benchmark.review_decisions import (
     Pair,
     is_conflict,
     labels_of,
+    left_out_labels,
     settled,
     standing,
     votes_of,
@@ -41,6 +42,7 @@ WIDEST = 0.10
 LEAST_PRECISION, LEAST_COVERAGE = 0.90, 0.80
 _DECIDED = 0.95
 """Of a draw, so many must be decided: what people skip is not skipped by lot."""
+_REMAINING = 10
 _BOUNDS = ("value", "low", "high")
 
 
@@ -54,8 +56,8 @@ class Grade:
     precision: Estimate | None = None
     coverage: Estimate | None = None
     why: str = ""
-    labels: int = 0
-    "How many there are in all."
+    unchecked: int = 1
+    "Labels that people have not decided on."
 
     def to_json(self) -> dict[str, Any]:
         """For `benchmark.json` and `--json`."""
@@ -71,14 +73,17 @@ class Grade:
     def has_checked_labels(self) -> bool:
         return self.name in ("checked", "warranted")
 
+    @property
+    def checked_part(self) -> Literal["none", "sample", "all"]:
+        """How many of the labels people have decided on."""
+        return "all" if not self.unchecked else "sample" if self.has_checked_labels else "none"
+
 
 def _interval(found: Estimate | None) -> dict[str, float] | None:
     return None if found is None else {"mean": found.mean, "low": found.low, "high": found.high}
 
 
-def grade_of(
-    benchmark: Benchmark, *, blind_beaten: bool | None = None, labels: BenchmarkLabels | None = None
-) -> Grade:
+def grade_of(benchmark: Benchmark, *, blind_beaten: bool | None = None, labels: BenchmarkLabels | None = None) -> Grade:
     """The grade of a benchmark from its labels, its judges and what people decided.
 
     `blind_beaten` says whether a system beats every baseline that sees no pixel; unless it is known, no benchmark is
@@ -87,7 +92,9 @@ def grade_of(
     labels = labels or labels_of(benchmark)
     sample = drawn_decisions(benchmark, labels)
     quality = None if sample is None else _quality_within(benchmark, sample, labels)
-    decisions = 0 if quality is None else quality.checked
+    unchecked = len(labels.now) - (0 if quality is None else quality.checked)
+    left_out = sum(count for _, count in left_out_labels(benchmark).values())
+    decisions = 0 if quality is None else quality.checked + left_out
     precision = None if quality is None or not quality.relevant.n else quality.relevant
     coverage = stated_coverage(benchmark)
     if decisions < FEWEST_DECISIONS or precision is None:
@@ -96,10 +103,10 @@ def grade_of(
         lacking = _too_wide(decisions, precision)
     if lacking:
         lacking = _makers_say(benchmark) if not decisions and provenance_of(benchmark).origin == "given" else lacking
-        return Grade(_unchecked(benchmark), decisions, precision, coverage, lacking, len(labels.now))
+        return Grade(_unchecked(benchmark), decisions, precision, coverage, lacking, unchecked)
     assert precision is not None
     short = _short_of_warranted(precision, coverage, blind_beaten)
-    return Grade("checked" if short else "warranted", decisions, precision, coverage, short, len(labels.now))
+    return Grade("checked" if short else "warranted", decisions, precision, coverage, short, unchecked)
 
 
 def _unchecked(benchmark: Benchmark) -> GradeName:
@@ -155,13 +162,14 @@ def drawn_decisions(benchmark: Benchmark, labels: BenchmarkLabels | None = None)
     """The labels of the largest draw that people have decided on almost whole; None where there is none.
 
     Draws are nested: the draw of 150 holds that of 100. What was decided outside of them was chosen by somebody, and
-    says nothing of the rest.
+    says nothing of the rest. Where people left queries out, the draw that remains may be smaller than the first.
     """
     labels = labels or labels_of(benchmark)
+    first, step = (_REMAINING, _REMAINING) if left_out_labels(benchmark) else (SAMPLE, STEP)
     votes = votes_of(standing(benchmark.reviews), benchmark, labels.now)
     decided = {pair for pair, given in votes.items() if settled(given, 1) is not None}
     largest = min(len(labels.now), int(len(decided) / _DECIDED))
-    for size in reversed(range(SAMPLE, max(SAMPLE + 1, largest + STEP), STEP)):
+    for size in reversed(range(first, max(first + 1, largest + step), step)):
         if len(decided) < _DECIDED * min(size, len(labels.now)):
             continue
         drawn = sample_of(benchmark, labels, size)
@@ -171,9 +179,7 @@ def drawn_decisions(benchmark: Benchmark, labels: BenchmarkLabels | None = None)
     return None
 
 
-def _quality_within(
-    benchmark: Benchmark, pairs: frozenset[Pair], labels: BenchmarkLabels
-) -> LabelQuality | None:
+def _quality_within(benchmark: Benchmark, pairs: frozenset[Pair], labels: BenchmarkLabels) -> LabelQuality | None:
     kept = tuple(review for review in benchmark.reviews if (review.task, review.picture or "") in pairs)
     return check_labels(replace(benchmark, reviews=kept), labels=labels, by_lot=True).main
 

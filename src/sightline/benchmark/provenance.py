@@ -154,12 +154,11 @@ def same_source(
             "Run it again without --show-annotations.",
         )
     used = set(_names_used(run))
-    models = {name: ("worded the queries",) for name in known.worded_by} if checked == "all" else known.models
+    models = dict.fromkeys(known.worded_by, ("worded the queries",)) if checked == "all" else known.models
     for model, did in models.items():
         if not used.isdisjoint(_aliases(model)):
-            return ScoreWarning(
-                "same-source", f"{run.system} uses {model}, which {' and '.join(did)} of this benchmark.", _FIXES[checked]
-            )
+            told = f"{run.system} uses {model}, which {' and '.join(did)} of this benchmark."
+            return ScoreWarning("same-source", told, _FIXES[checked])
     return None
 
 

@@ -158,6 +158,17 @@ def _before(benchmark: Benchmark, pair: Pair, now: int) -> int | None:
     return labels_before(task).get(pair[1], now)
 
 
+def left_out_labels(benchmark: Benchmark) -> dict[str, tuple[int, int]]:
+    """By stratum, how many drawn labels of queries that people left out were right, and how many there were.
+
+    A query leaves because a label of it is wrong: without these the labels that nobody looked at would seem better.
+    """
+    reviewed = benchmark.card.get(REVIEWED)
+    found = reviewed.get("left_out_labels") if isinstance(reviewed, dict) else None
+    held = found.items() if isinstance(found, dict) else ()
+    return {name: (one[0], one[1]) for name, one in held if isinstance(one, list) and len(one) == 2}  # type: ignore[misc]
+
+
 def labels_before(task: Task) -> dict[str, int | None]:
     """What people changed about the labels of a task, as it was when they were made; None for a new label."""
     changed = task.extra.get(REVIEWED)

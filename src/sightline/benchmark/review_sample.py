@@ -69,8 +69,7 @@ def allocation(sizes: Mapping[str, int], relevant: Iterable[str], most: int) -> 
     weight = {name: size if name in said else size**0.5 for name, size in sizes.items() if size}
     whole = {kind: sum(one for name, one in weight.items() if (name in said) == kind) for kind in (True, False)}
     share = {
-        name: (_RELEVANT if name in said else 1 - _RELEVANT) * one / whole[name in said]
-        for name, one in weight.items()
+        name: (_RELEVANT if name in said else 1 - _RELEVANT) * one / whole[name in said] for name, one in weight.items()
     }
     taken = Counter(sorted(share, key=lambda name: (-share[name], name))[:most])
     for _ in range(most - taken.total()):

@@ -36,7 +36,7 @@ from sightline.reports.scored_run import (
 )
 from sightline.reports.text import DASH, estimate, seconds
 from sightline.runs.folder import HEADER
-from sightline.runs.trust import REHEARSAL_FIX
+from sightline.runs.trust import REHEARSAL, REHEARSAL_FIX
 from sightline.types import Estimate, ScoreWarning
 
 
@@ -394,9 +394,6 @@ def leaderboard(
             "Score them first: sightline score BENCH RUN.",
         )
     if not rehearsal and all(board.grade == "rehearsal" for board in found.boards):
-        raise UserError(
-            f"The labels of {some(dict.fromkeys(board.benchmark for board in found.boards), 3)} are by built-in models "
-            "and too few were checked by people, so no ranking is drawn from them.",
-            REHEARSAL_FIX,
-        )
+        names = some(dict.fromkeys(board.benchmark for board in found.boards), 3)
+        raise UserError(f"No ranking is drawn on {names}: {REHEARSAL}.", REHEARSAL_FIX)
     return write_leaderboard(found, out)

@@ -17,7 +17,7 @@ from sightline.metrics.scores import SCORES_FILE, Scores
 from sightline.reports.text import DASH, money
 from sightline.runs.folder import ATTEMPTS, HEADER, LEDGER, open_run
 from sightline.runs.summary import ATTEMPT
-from sightline.runs.trust import is_rehearsal, scores_now
+from sightline.runs.trust import CHECK_FIX, REHEARSAL, is_rehearsal, scores_now
 from sightline.types import Benchmark, LedgerEntry, Run, ScoreWarning
 
 _TOKENS = {
@@ -178,12 +178,6 @@ class RunComparison:
     warnings: tuple[str, ...] = ()
 
 
-REHEARSAL = (
-    "No comparison is drawn: the labels are by built-in models and too few were checked by people. Have people check "
-    "labels: sightline view BENCH."
-)
-
-
 def compare_runs(
     runs: Sequence[ReportedRun], metrics: Sequence[str] | None = None, *, rehearsal: bool = False
 ) -> RunComparison:
@@ -194,7 +188,7 @@ def compare_runs(
     if len(runs) < 2:
         return RunComparison(None)
     if not rehearsal and any(is_rehearsal(run.scores) for run in runs):
-        return RunComparison(None, (REHEARSAL,))
+        return RunComparison(None, (f"No comparison is drawn: {REHEARSAL}. {CHECK_FIX}",))
     levels = {run.scores.level for run in runs}
     # Slices of differences are not shown, and without labels they are not computed.
     scores = [replace(run.scores, tasks=tuple(replace(row, labels={}) for row in run.scores.tasks)) for run in runs]

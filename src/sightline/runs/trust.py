@@ -23,10 +23,9 @@ from sightline.runs.folder import read_run
 from sightline.runs.kept_baselines import baselines_of
 from sightline.types import Benchmark, Run, ScoreWarning, fewest_units
 
-REHEARSAL_FIX = (
-    "Have people check labels: sightline view BENCH. "
-    "To try things out, compare anyway with --rehearsal (rehearsal=True)."
-)
+REHEARSAL = "the labels are by built-in models and too few were checked by people"
+CHECK_FIX = "Have people check labels: sightline view BENCH."
+REHEARSAL_FIX = f"{CHECK_FIX} To try things out, compare anyway with --rehearsal (rehearsal=True)."
 BLIND = "blind:"
 """How the names of systems that see no pixel begin."""
 
@@ -42,8 +41,7 @@ def with_trust(scores: Scores, benchmark: Benchmark, run: Run) -> Scores:
     )
     headline = [row for row in baselines if row.metric in headline_metrics(benchmark)]
     grade = grade_of(benchmark, blind_beaten=all(row.beaten for row in headline) if headline else None)
-    checked = "sample" if grade.has_checked_labels else "none"
-    conflict = same_source(benchmark, run, "all" if grade.decisions >= grade.labels > 0 else checked)
+    conflict = same_source(benchmark, run, grade.checked_part)
     corrected = corrected_scores(benchmark, run, scores)
     found = (
         *(one for one in label_warnings(benchmark, grade) if not (corrected and one.code == "judge-error")),
@@ -63,24 +61,18 @@ def scores_now(folder: Path, benchmarks: Iterable[Benchmark] = ()) -> Scores:
     changed, or nobody has reviewed it, the scores are as they were written.
     """
     scores = read_scores(folder)
-    found = next((one for one in benchmarks if one.name == scores.benchmark and _is_same(one, scores)), None)
-    found = found or _scored_on(scores)
+    same = (one for one in (*benchmarks, *_scored_on(scores)) if one.checksum == scores.checksum is not None)
+    found = next(same, None)
     return scores if found is None else with_trust(scores, found, read_run(folder))
 
 
-def _is_same(benchmark: Benchmark, scores: Scores) -> bool:
-    return scores.checksum is not None and benchmark.checksum == scores.checksum
-
-
-def _scored_on(scores: Scores) -> Benchmark | None:
-    if scores.benchmark_folder is None or scores.grade is None:
-        return None
-    reviews = Path(scores.benchmark_folder) / REVIEWS.name
+def _scored_on(scores: Scores) -> list[Benchmark]:
+    """The benchmark where it was, if people have reviewed it."""
+    reviews = Path(scores.benchmark_folder or "") / REVIEWS.name
     try:
-        found = _read(reviews.parent, reviews.stat().st_mtime_ns)
+        return [] if scores.benchmark_folder is None else [_read(reviews.parent, reviews.stat().st_mtime_ns)]
     except (OSError, SightlineError):
-        return None
-    return found if _is_same(found, scores) else None
+        return []
 
 
 @lru_cache(maxsize=2)

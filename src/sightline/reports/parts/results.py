@@ -26,7 +26,7 @@ from sightline.reports.charts import Band, Curve, PlotDot, curve_plot, dot_plot
 from sightline.reports.scored_run import ReportedRun
 from sightline.reports.sections import ReportSection
 from sightline.reports.text import DASH, estimate, interval, p_value, score, signed
-from sightline.runs.trust import is_circular, is_rehearsal
+from sightline.runs.trust import CHECK_FIX, REHEARSAL, is_circular, is_rehearsal
 from sightline.types import Estimate, TaskKind
 
 _NAME = 40
@@ -77,10 +77,7 @@ def _uncompared(section: ReportSection, metric: str, kind: str) -> str:
     runs = [run for run in section.runs if metric in run.scores.overall]
     tasks = f"{kind} ({counted(runs[0].scores.overall[metric].n, 'task')})"
     if any(is_rehearsal(run.scores) for run in runs):
-        return (
-            f"{tasks}: these labels are by built-in models and too few were checked by people, so no score in {metric} "
-            "is a result. Have people check labels: sightline view BENCH."
-        )
+        return f"{tasks}: no score in {metric} is a result, because {REHEARSAL}. {CHECK_FIX}"
     own = [run for run in runs if not is_circular(run.scores)]
     best = max(own or runs, key=lambda run: run.scores.overall[metric].mean)
     but = "" if own else ", by labels that it is not independent of (same-source)"
