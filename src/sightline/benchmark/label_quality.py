@@ -132,7 +132,7 @@ class LabelQuality:
     benchmark and not only for what was checked. `relevant` and `not_relevant` are the same for the two kinds of label,
     and `truly_relevant` is the share of all labels whose picture people find relevant. `people_alpha` is how far people
     agree with each other, where several checked the same; `disputed` labels, on which as many say yes as say no, count
-    as not checked. `in_sight` counts decisions about a label that was seen. `unread` decisions are in words that are not known.
+    as not checked. `in_sight` counts decisions about a label that was seen. `unread` decisions are in unknown words.
     """
 
     checked: int

@@ -14,10 +14,10 @@ from sightline.benchmark.provenance import same_source
 from sightline.english import counted
 from sightline.errors import SightlineError
 from sightline.metrics.blind_rows import NOT_BEATEN, SAME_SOURCE, BaselineScore, beside_baselines, unbeaten
+from sightline.metrics.evaluation import headline_metrics
 from sightline.metrics.scores import Scores, read_scores
 from sightline.metrics.statistics.estimates import FEW_CLUSTERS
 from sightline.metrics.task_table import task_table
-from sightline.runs.blind_baselines import headline_metrics
 from sightline.runs.corrected_scores import corrected_scores
 from sightline.runs.folder import read_run
 from sightline.runs.kept_baselines import baselines_of
