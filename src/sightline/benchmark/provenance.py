@@ -32,7 +32,7 @@ _ABOUT_LABELS = re.compile(
 )
 
 _FIXES = {
-    "none": "Have labels checked by people (sightline view BENCH), or judge with another model.",
+    "none": "Have labels checked by people (in the app that view opens), or judge with another model.",
     "sample": "Go by the corrected scores, or judge with another model.",
     "all": "Have the queries worded by people or by another model.",
 }
@@ -151,7 +151,7 @@ def same_source(
         return ScoreWarning(
             "same-source",
             f"{run.system} was shown texts that {writers} wrote while the benchmark was made.",
-            "Run it again without --show-annotations.",
+            "Run it again without --show-annotations (show_annotations=False).",
         )
     used = set(_names_used(run))
     models = dict.fromkeys(known.worded_by, ("worded the queries",)) if checked == "all" else known.models
