@@ -7,8 +7,9 @@ import pytest
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from sightline.metrics.labels import t_quantile, weighted_share
+from sightline.metrics.labels import weighted_share
 from sightline.metrics.labels.rare_counts import Total, gamma_quantile, ratio_interval, weighted_count
+from sightline.metrics.statistics.distributions import student_quantile
 
 
 def test_equal_weights_give_nearly_wilson() -> None:
@@ -70,7 +71,7 @@ def test_intervals_of_shares_hold() -> None:
 @pytest.mark.parametrize("df", [1, 2, 2.5, 3.3, 7.9, 40.2, 199])
 def test_student_quantiles_between_whole_degrees_of_freedom(df: float) -> None:
     exact = float(stats.t.ppf(0.975, df))
-    assert exact - 1e-9 <= t_quantile(0.975, df) <= exact * (1.03 if df < 3 else 1.005)
+    assert exact - 1e-9 <= student_quantile(0.975, df) <= exact * (1.03 if df < 3 else 1.005)
 
 
 @pytest.mark.parametrize("shape", [0.2, 1.0, 2.7, 30.0, 199.0, 500.0])

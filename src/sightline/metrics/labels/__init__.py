@@ -43,7 +43,7 @@ from sightline.metrics.labels.sampling import (
     proportional_rates,
     stratified_rates,
 )
-from sightline.metrics.labels.shares import Share, t_quantile, weighted_share
+from sightline.metrics.labels.shares import Share, weighted_share
 from sightline.metrics.labels.targets import Target, frozen_relevant, ideal_dcg, target
 
 __all__ = [
@@ -81,7 +81,6 @@ __all__ = [
     "reliability",
     "stratified_rates",
     "t_half_width",
-    "t_quantile",
     "target",
     "weighted_share",
 ]

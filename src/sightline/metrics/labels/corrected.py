@@ -23,8 +23,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from sightline.errors import UserError
 from sightline.metrics.labels.calibration import assign_folds, cross_fit, with_query_mean
-from sightline.metrics.labels.shares import t_quantile
 from sightline.metrics.labels.targets import Target
+from sightline.metrics.statistics.distributions import student_quantile
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -286,8 +286,8 @@ def t_half_width(values: Floats, codes: Codes, level: float, least: float = 0.0)
     total = float(squares.sum())
     most = float(n**2 / (sizes @ sizes)) - 1
     if total <= 0:
-        return t_quantile((1 + level) / 2, max(1.0, most)) * math.sqrt(least), max(1.0, most)
+        return student_quantile((1 + level) / 2, max(1.0, most)) * math.sqrt(least), max(1.0, most)
     scaled = sums**2 / sizes
     kurtosis = len(sizes) * float(scaled @ scaled) / float(scaled.sum()) ** 2
     df = max(1.0, min(most, 2 * len(sizes) / max(kurtosis - 1, 1e-9)))
-    return t_quantile((1 + level) / 2, df) * math.sqrt(max(total / n**2, least)), df
+    return student_quantile((1 + level) / 2, df) * math.sqrt(max(total / n**2, least)), df
