@@ -30,6 +30,17 @@ Expand = Callable[[Floats], "tuple[Floats, Floats]"]
 
 LINEAR = ("p", "dcg", "ndcg", "r")
 EXPANDED = ("success", "rr", "ap")
+_ALIASES = {"recall": "r", "hit": "success", "mrr": "rr", "map": "ap"}
+_CUT = ("p", "dcg", "ndcg", "success")
+"""Metrics that need a cut-off."""
+
+
+def target_name(metric: str) -> str | None:
+    """What a metric of a score is called here (`recall@100` is `r@100`); None where it can't be corrected."""
+    base, at, cutoff = metric.partition("@")
+    base = _ALIASES.get(base, base)
+    is_known = base in LINEAR + EXPANDED and (cutoff.isdecimal() and int(cutoff) > 0 if at else base not in _CUT)
+    return base + at + cutoff if is_known else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +66,7 @@ def target(name: str, query: ArrayLike, rank: ArrayLike, queries: int, relevant:
     if base not in LINEAR + EXPANDED or (cutoff and not cutoff.isdecimal()):
         known = ", ".join(LINEAR + EXPANDED)
         raise UserError(f'Metric "{name}" can\'t be corrected.', did_you_mean(base, LINEAR + EXPANDED, f"Use {known}."))
-    if base in ("p", "dcg", "ndcg", "success") and not cutoff:
+    if base in _CUT and not cutoff:
         raise UserError(f'Metric "{name}" needs a cut-off.', f'write "{base}@10"')
     codes, ranks = np.asarray(query, dtype=np.intp), np.asarray(rank, dtype=np.intp)
     depth = int(cutoff) if cutoff else int(ranks.max(initial=1))
