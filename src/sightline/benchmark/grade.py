@@ -168,7 +168,7 @@ def label_warnings(benchmark: Benchmark, grade: Grade) -> tuple[ScoreWarning, ..
             ScoreWarning(
                 "coverage-low",
                 f"The pools hold {grade.coverage.mean:.0%} [{low:.0%}, {high:.0%}] of the relevant pictures.",
-                "Judge more pictures: set judge.coverage = 0.9 or a larger judge.depth, and run sightline make judge again.",
+                "Judge more pictures: set judge.coverage = 0.9 or a larger judge.depth, then sightline make judge.",
             )
         )
     return tuple(found)

@@ -188,7 +188,7 @@ class JudgeSettings(ChatStageSettings):
     coverage: float | None = Field(
         None,
         gt=0,
-        lt=1,
+        le=1,
         description="Share of the relevant pictures that the pools should hold, such as 0.9: they grow by draws from "
         "outside until it is reached, at most by 64 times `outside`.",
     )
