@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sightline.errors import UserError
 from sightline.metrics.labels.calibration import assign_folds, cross_fit, with_query_mean
-from sightline.metrics.labels.targets import Target
+from sightline.metrics.labels.targets import Target, with_shared_errors
 from sightline.metrics.statistics.clustered import cluster_intervals
 from sightline.metrics.statistics.distributions import student_quantile, student_tail
 from sightline.metrics.statistics.intervals import RESAMPLES, BootstrapSampling
@@ -115,8 +115,10 @@ def worths(pairs: JudgedPairs, targets: Sequence[Target], *, seed: int = 0) -> l
     _, fold = _folds(pairs.clusters, pairs.queries, seed)
     features = with_query_mean(pairs.judge, pairs.query, pairs.queries)
     fit = cross_fit(features, pairs.people, weights, fold[pairs.query])
+    shared = _shared_variance(pairs, weights, fit.probability)
     found = []
-    for one in targets:
+    for metric in targets:
+        one = metric if metric.linear else with_shared_errors(metric, shared)
         plain, reach = _worth(pairs, one, weights, fit.base)
         change = _worth(pairs, one, weights, fit.probability)[0] - plain
         columns = (tuple(column.tolist()) for column in (plain, change, reach[weights > 0]))
@@ -206,6 +208,18 @@ def _worth(pairs: JudgedPairs, one: Target, weights: Floats, g: Floats) -> tuple
     value, slopes = one.expand(g)
     reach = slopes * weights
     return value + np.bincount(pairs.query, weights=reach * residuals, minlength=pairs.queries), reach
+
+
+def _shared_variance(pairs: JudgedPairs, weights: Floats, g: Floats) -> float:
+    """By how much the log odds of a query's labels err together: Σ r_i r_j / Σ v_i v_j over decided pairs of a query.
+
+    r = y − g and v = g(1−g): cov(y_i, y_j) ≈ σ² v_i v_j. Few queries have two decisions, so it is drawn towards 1, as
+    if that had been seen once, and stays between 0 and 9.
+    """
+    known = weights > 0
+    query, residuals, spread = pairs.query[known], (pairs.people - g)[known], (g * (1 - g))[known]
+    seen, possible = (float(np.sum(np.bincount(query, weights=of) ** 2) - of @ of) for of in (residuals, spread))
+    return min(max((seen + 1) / (possible + 1), 0.0), 9.0)
 
 
 def _least(reach: Floats, queries: int) -> float:

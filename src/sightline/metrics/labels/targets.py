@@ -9,7 +9,8 @@ by how much the value changes when the pair turns from not relevant to relevant.
   one; it can exceed 1 for a query whose relevant pictures the judge undercounted.
 - Expanded (`success@k`, `rr`, `ap`): value and slopes are those of independent labels, E m(y) with y ~ Bernoulli(g). A
   correction by slopes is of first order: unbiased where calibrated errors within a query are uncorrelated, else biased
-  by their products. Draw whole queries (`correct_queries`) where that matters.
+  by their products. `with_shared_errors` lets the labels of a query err together, which takes most of that bias away;
+  draw whole queries (`correct_queries`) where the rest matters.
 - Classical nDCG and recall (normalized by the labels that are being estimated) are refused.
 """
 
@@ -17,12 +18,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sightline.errors import UserError, did_you_mean
+from sightline.metrics.statistics.logistic import sigmoid
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -33,6 +35,9 @@ EXPANDED = ("success", "rr", "ap")
 _ALIASES = {"recall": "r", "hit": "success", "mrr": "rr", "map": "ap"}
 _CUT = ("p", "dcg", "ndcg", "success")
 """Metrics that need a cut-off."""
+_NODES, _EDGE = 7, 1e-4
+_ATTENUATION = 3 * (16 / (15 * math.pi)) ** 2
+"""Of a logistic curve averaged over normal errors, as if it were a normal one."""
 
 
 def target_name(metric: str) -> str | None:
@@ -120,6 +125,24 @@ def _linear(name: str, codes: Codes, weights: Floats, queries: int) -> Target:
         return np.asarray(np.bincount(codes, weights=weights * g, minlength=queries), dtype=np.float64), weights
 
     return Target(name, True, expand, weights, 1.0 if name.startswith("p@") else math.inf)
+
+
+def with_shared_errors(metric: Target, variance: float) -> Target:
+    """The expected value where the log odds of all labels of a query are off by one normal error of this variance.
+
+    E m(y) = Σ_u w_u m(p(u)), logit p(u) = c · logit g + σ u over Gauss-Hermite nodes u, with c = √(1 + 0.346 σ²) so
+    that the mean of p(u) stays near g. Slopes are averaged alike.
+    """
+    sigma = math.sqrt(variance)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
+
+    def expand(g: Floats) -> tuple[Floats, Floats]:
+        odds = math.sqrt(1 + _ATTENUATION * variance) * np.log(np.clip(g, _EDGE, 1 - _EDGE) / np.clip(1 - g, _EDGE, 1))
+        parts = [metric.expand(sigmoid(odds + sigma * node)) for node in nodes]
+        value, slopes = (np.average(of, axis=0, weights=weights) for of in zip(*parts, strict=True))
+        return value, slopes
+
+    return replace(metric, expand=expand)
 
 
 class _Grid:

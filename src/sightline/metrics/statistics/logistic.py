@@ -26,7 +26,7 @@ def fit_logistic(features: Floats, labels: ArrayLike, weights: Floats, penalty: 
         probable = sigmoid(features @ beta)
         slope = features.T @ (weights * (probable - y)) + ridge * beta
         curve = (features * (weights * probable * (1 - probable))[:, None]).T @ features
-        curve[np.diag_indices_from(curve)] += ridge
+        curve.flat[:: len(ridge) + 1] += ridge
         step = np.linalg.solve(curve, slope)
         decrease = float(slope @ step)
         if decrease < _CLOSE:
