@@ -39,7 +39,7 @@ from sightline.types import Failure
 _GOOD_COVERAGE = 0.8
 _SLACK = 0.1
 """The lower limit of coverage may be so much below the target."""
-_DOUBLINGS = 5
+DOUBLINGS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +119,10 @@ class JudgeStage:
         up ends it: the pools are then judged as far as they grew.
         """
         work, target = judging.work, judging.work.project.config.judge.coverage
-        for doubled in range(1, _DOUBLINGS + 1 if target is not None else 0):
+        for doubled in range(1, DOUBLINGS + 1 if target is not None else 0):
             figures = judging.finish()
             aside = {item.query for item in figures.set_aside}
-            if not figures.queries or not _is_short(figures.missed.coverage, target):
+            if not figures.queries or not is_short(figures.missed.coverage, target):
                 return
             grown = [
                 old if old.query.id in aside else work.pool(planned, 2**doubled)
@@ -177,7 +177,7 @@ class JudgeStage:
         """From the planned pools, as if all that the searches find were new and pools grew as far as they can."""
         project = work.project
         settings = project.config.judge
-        most = 1 if settings.coverage is None else 2 * 2**_DOUBLINGS
+        most = 1 if settings.coverage is None else 2 * 2**DOUBLINGS
         more = len(check_retrievers(settings)) * settings.depth + settings.outside * most
         pools = [make_pool(query, {}, {}, project.config) for query in work.planned]
         stages: list[StagePlan] = []
@@ -230,7 +230,7 @@ def _warnings(figures: JudgingFigures, target: float | None) -> Iterator[str]:
     if alpha.value is not None and alpha.value < GOOD_ALPHA:
         yield f"the judges agree little: Krippendorff's alpha is {alpha.value:.2f}; less than {GOOD_ALPHA} is weak"
     found = figures.missed.coverage
-    if found is not None and (found.low < _GOOD_COVERAGE if target is None else _is_short(found, target)):
+    if found is not None and (found.low < _GOOD_COVERAGE if target is None else is_short(found, target)):
         aim = "" if target is None else f", where judge.coverage asks for {target:.0%}"
         yield (
             f"coverage-low: the pools may miss relevant pictures: an estimated {found.value:.0%} of them are found "
@@ -239,7 +239,7 @@ def _warnings(figures: JudgingFigures, target: float | None) -> Iterator[str]:
         )
 
 
-def _is_short(found: Bounded | None, target: float | None) -> bool:
+def is_short(found: Bounded | None, target: float | None) -> bool:
     """Is the estimate below the target, or its lower limit below that by more than 0.1?"""
     return found is not None and target is not None and (found.value < target or found.low < target - _SLACK)
 

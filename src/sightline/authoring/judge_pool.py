@@ -335,20 +335,22 @@ def _draw(pools: Sequence[QueryPool], relevant: Mapping[str, Mapping[str, bool]]
     rate = Estimate(mean, low, high, len(hit), 0, mean, _LEVEL, "wilson")
     missed = Bounded(mean * outside, low * outside, high * outside)
     if hits[1]:
-        missed = _summed([(np.array(each), np.array(of) - 1) for each, of in zip(hits, weights, strict=True)])
+        missed = _summed([(np.array(each), np.array(of)) for each, of in zip(hits, weights, strict=True)])
     return _Drawn(len(hit), outside, rate, missed)
 
 
 def _summed(strata: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]) -> Bounded:
-    """Finds of each stratum, each standing for so many that were not drawn: gamma intervals, added by their squares.
+    """Finds of each stratum, each standing for N / n pictures, of which itself is judged: gamma intervals, added.
 
-    A stratum that was drawn whole misses nothing.
+    A find in n of N draws stands for w − 1 that are missed, w = N / n; as draws are without replacement, its variance
+    is w (w − 1). A stratum that was drawn whole misses nothing.
     """
     value, below, above = 0.0, 0.0, 0.0
     for hits, weights in strata:
-        left = weights > 1e-9
+        left = weights > 1 + 1e-9
         if left.any():
-            count = weighted_count(hits[left], weights[left], np.arange(int(left.sum())), _LEVEL)
+            w, places = weights[left], np.arange(int(left.sum()))
+            count = weighted_count(hits[left], w - 1, places, _LEVEL, w * (w - 1))
             value += count.value
             below, above = below + (count.value - count.low) ** 2, above + (count.high - count.value) ** 2
     return Bounded(value, max(0.0, value - below**0.5), value + above**0.5)
