@@ -118,7 +118,8 @@ def test_the_winner_is_named_by_what_people_decided_and_not_by_the_labels() -> N
         runs = follows(made, seed, "judge"), follows(truth, seed, "truth")
         found = compare([scored(people, run, ("p@3",)) for run in runs], resamples=200, flips=200)
         pair = found.of("p@3")[0]
-        assert pair.as_labelled is not None and pair.as_labelled.mean < -0.02 and pair.as_labelled.p < 0.1
+        assert pair.as_labelled is not None and pair.as_labelled.p is not None and pair.difference.p is not None
+        assert pair.as_labelled.mean < -0.02 and pair.as_labelled.p < 0.1
         assert pair.difference.method == "prediction-powered"
         assert (pair.difference.p < 0.05) == (not pair.difference.low <= 0 <= pair.difference.high)
         right += pair.is_win(0.95) and pair.difference.mean > 0

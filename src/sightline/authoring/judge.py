@@ -15,7 +15,7 @@ from sightline.authoring import judge_photos
 from sightline.authoring import project as files
 from sightline.authoring.judge_function import judge_by_function
 from sightline.authoring.judge_labels import JudgingFigures, JudgingRun
-from sightline.authoring.judge_pool import Bounded, JudgeWork, check_retrievers, make_pool
+from sightline.authoring.judge_pool import Bounded, JudgeWork, QueryPool, check_retrievers, make_pool
 from sightline.authoring.judge_requests import (
     STAGE,
     GroupVerdicts,
@@ -116,38 +116,37 @@ class JudgeStage:
     def _grow(self, judging: JudgingRun) -> None:
         """With `judge.coverage`: draw more from outside, twice as many each time, until the pools hold enough.
 
-        Queries that are set aside do not grow, and a picture that can't be judged does not join. A budget that is used
-        up ends it: the pools are then judged as far as they grew.
+        Queries that are set aside do not grow.
         """
         work, target = judging.work, judging.work.project.config.judge.coverage
         for doubled in range(1, DOUBLINGS + 1 if target is not None else 0):
             figures = judging.finish()
-            aside = {item.query for item in figures.set_aside}
             if not figures.queries or not is_short(figures.missed.coverage, target):
                 return
+            aside = {item.query for item in figures.set_aside}
             grown = [
                 old if old.query.id in aside else work.pool(planned, 2**doubled)
                 for planned, old in zip(work.planned, work.pools, strict=True)
             ]
-            part = judging.part(
-                [new.only(set(new.found_by) - set(old.found_by)) for old, new in zip(work.pools, grown, strict=True)]
-            )
-            if not any(pool.found_by for pool in part.work.pools):
+            if not self._judge_more(judging, grown):
                 return
-            try:
-                self._judge(part)
-            except StoppedError as error:
-                work.warnings.append(f"Pools stopped growing: {error.message}")
-                target = None
-            judged = judging.add(part)
-            work.adopt(
-                [
-                    new.only({*old.found_by, *judged.get(old.query.id, ())})
-                    for old, new in zip(work.pools, grown, strict=True)
-                ]
-            )
-            if target is None:
-                return
+
+    def _judge_more(self, judging: JudgingRun, grown: Sequence[QueryPool]) -> bool:
+        """Judge what is new in grown pools and adopt it; False where there is nothing, or the budget is used up.
+
+        A picture that can't be judged, or no longer is, does not join.
+        """
+        both = list(zip(judging.work.pools, grown, strict=True))
+        part = judging.part([new.only(set(new.found_by) - set(old.found_by)) for old, new in both])
+        stopped = not any(pool.found_by for pool in part.work.pools)
+        try:
+            self._judge(part)
+        except StoppedError as error:
+            judging.work.warnings.append(f"Pools stopped growing: {error.message}")
+            stopped = True
+        judged = judging.add(part)
+        judging.work.adopt([new.only({*old.found_by, *judged.get(old.query.id, ())}) for old, new in both])
+        return not stopped
 
     def _batches(
         self,

@@ -121,8 +121,8 @@ def worths(pairs: JudgedPairs, targets: Sequence[Target], *, seed: int = 0) -> l
         one = metric if metric.linear else with_shared_errors(metric, shared)
         plain, reach = _worth(pairs, one, weights, fit.base)
         change = _worth(pairs, one, weights, fit.probability)[0] - plain
-        columns = (tuple(column.tolist()) for column in (plain, change, reach[weights > 0]))
-        found.append(Worth(*columns, undecided, one.linear))
+        columns = [tuple(column.tolist()) for column in (plain, change, reach[weights > 0])]
+        found.append(Worth(columns[0], columns[1], columns[2], undecided, one.linear))
     return found
 
 
