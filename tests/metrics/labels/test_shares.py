@@ -106,3 +106,15 @@ def test_the_ratio_of_two_totals_has_an_interval_around_it() -> None:
     exact = ratio_interval(Total(10, 10, 10), Total(100, 100, 100))
     assert exact == pytest.approx((0.1, 0.1))
     assert ratio_interval(Total(0, 0, 4), Total(100, 90, 110))[0] == 0
+
+
+def test_draws_without_replacement_vary_by_what_is_left() -> None:
+    """n of N pictures are drawn; each find stands for w − 1 missed ones, with variance w (w − 1)."""
+    rng, size, drawn, held = np.random.default_rng(4), 200, 80, 0
+    for _ in range(300):
+        relevant = rng.random(size) < 0.1
+        hits, w = relevant[:drawn].astype(float), np.full(drawn, size / drawn)
+        found = weighted_count(hits, w - 1, np.arange(drawn), 0.95, w * (w - 1))
+        assert found.value == pytest.approx(hits.sum() * (size / drawn - 1))
+        held += found.low <= relevant[drawn:].sum() <= found.high
+    assert held >= 0.93 * 300
