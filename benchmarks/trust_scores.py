@@ -380,7 +380,8 @@ def others_cell(cell: Cell) -> dict[str, tuple[float, float, float, float, float
         seed = int(rng.integers(1 << 30))
         for name in (*OTHERS, "ndcg@10"):
             frozen, classical = (target(name, world.query, world.first, QUERIES, of) for of in relevant)
-            ways = {"whole queries": (_whole(world, stated, (frozen, classical), cell.decisions, seed), (classical,))}
+            whole = _whole(world, stated, (frozen, classical), cell.decisions, seed)
+            ways = {} if frozen.whole else {"whole queries": (whole, (classical,))}
             if name in OTHERS:
                 second = target(name, world.query, world.second, QUERIES, relevant[0])
                 ways["pairs"] = (_pairs(world, stated, (frozen,), cell.decisions, seed), (frozen,))
@@ -389,10 +390,15 @@ def others_cell(cell: Cell) -> dict[str, tuple[float, float, float, float, float
                     (frozen, second),
                 )
             for way, (made, aims) in ways.items():
-                values = [float(aim.expand(world.truth)[0].mean()) for aim in aims]
+                values = [_true(aim, world.truth) for aim in aims]
                 truth.setdefault(f"{name}, {way}", []).append(values[-1] - (values[0] if len(values) > 1 else 0.0))
                 found.setdefault(f"{name}, {way}", []).append((made.mean, made.low, made.high))
     return {name: _summary(rows, float(np.mean(truth[name]))) for name, rows in found.items()}
+
+
+def _true(aim: Target, truth: Floats) -> float:
+    mean = float(aim.expand(truth)[0].mean())
+    return mean if aim.whole is None else mean / float(aim.whole.expand(truth)[0].mean())
 
 
 def _pairs(world: World, stated: Floats, targets: tuple[Target, ...], decisions: int, seed: int) -> Corrected:

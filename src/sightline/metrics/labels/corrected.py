@@ -116,14 +116,27 @@ def worths(pairs: JudgedPairs, targets: Sequence[Target], *, seed: int = 0) -> l
     features = with_query_mean(pairs.judge, pairs.query, pairs.queries)
     fit = cross_fit(features, pairs.people, weights, fold[pairs.query])
     shared = _shared_variance(pairs, weights, fit.probability)
-    found = []
-    for metric in targets:
+
+    def of(metric: Target) -> Worth:
         one = metric if metric.linear else with_shared_errors(metric, shared)
         plain, reach = _worth(pairs, one, weights, fit.base)
         change = _worth(pairs, one, weights, fit.probability)[0] - plain
         columns = [tuple(column.tolist()) for column in (plain, change, reach[weights > 0])]
-        found.append(Worth(columns[0], columns[1], columns[2], undecided, one.linear))
-    return found
+        return Worth(columns[0], columns[1], columns[2], undecided, one.linear)
+
+    return [of(one) if one.whole is None else _ratio(of(one), of(one.whole)) for one in targets]
+
+
+def _ratio(part: Worth, whole: Worth) -> Worth:
+    """The ratio ρ of two means as one mean, to first order: ρ + (a_q − ρ t_q) / t̄; ρ and t̄ with the judge."""
+    a, t = (np.array(one.plain) + np.array(one.change) for one in (part, whole))
+    size = max(float(t.mean()), 0.1)
+    ratio = min(max(float(a.mean()) / size, 0.0), 1.0)
+    plain, change, reach = (
+        (np.array(mine) - ratio * np.array(of)) / size
+        for mine, of in ((part.plain, whole.plain), (part.change, whole.change), (part.reach, whole.reach))
+    )
+    return Worth(tuple((ratio + plain).tolist()), tuple(change.tolist()), tuple(reach.tolist()), part.undecided)
 
 
 def correct(pairs: JudgedPairs, metric: Target, *, level: float = 0.95, seed: int = 0) -> Corrected:

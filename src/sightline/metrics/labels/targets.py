@@ -6,7 +6,8 @@ by how much the value changes when the pair turns from not relevant to relevant.
 - Linear (`p@k`, `dcg@k`, `ndcg@k`, `r@k`): value Σ w·g with slopes w that don't depend on labels. What is corrected
   with Horvitz-Thompson residuals is unbiased. The normalizers of nDCG and recall are *frozen*: made from what the
   judge said before people decided, and not changed by their decisions. The metric is then not quite the classical
-  one; it can exceed 1 for a query whose relevant pictures the judge undercounted.
+  one; it can exceed 1 for a query whose relevant pictures the judge undercounted. Recall is therefore a ratio of two
+  means, that of the system and that of one that finds everything (`whole`).
 - Expanded (`success@k`, `rr`, `ap`): value and slopes are those of independent labels, E m(y) with y ~ Bernoulli(g). A
   correction by slopes is of first order: unbiased where calibrated errors within a query are uncorrelated, else biased
   by their products. `with_shared_errors` lets the labels of a query err together, which takes most of that bias away;
@@ -59,6 +60,8 @@ class Target:
     """How much each pair can matter, for `informative_rates`: the slope, where it doesn't depend on labels."""
     most: float = math.inf
     """The highest value that the metric can have; frozen normalizers leave it open."""
+    whole: Target | None = None
+    """Of recall: the same for a system that finds everything, by whose mean it is divided."""
 
 
 def target(name: str, query: ArrayLike, rank: ArrayLike, queries: int, relevant: ArrayLike | None = None) -> Target:
@@ -79,7 +82,9 @@ def target(name: str, query: ArrayLike, rank: ArrayLike, queries: int, relevant:
         raise UserError(f'Metric "{name}" has no results to look at.', f'write "{base}@10"')
     frozen = _frozen(name, relevant, queries) if base in ("ndcg", "r", "ap") else np.ones(queries)
     if base in LINEAR:
-        return _linear(name, codes, _weights(base, codes, ranks, depth, frozen), queries)
+        found = _linear(name, codes, _weights(base, codes, ranks, depth, frozen), queries)
+        whole = _linear(name, codes, 1 / frozen[codes], queries)
+        return replace(found, whole=whole, most=1.0) if base == "r" else found
     return _expanded(name, _Grid(codes, ranks, depth, queries), frozen)
 
 
