@@ -84,7 +84,7 @@ def target(name: str, query: ArrayLike, rank: ArrayLike, queries: int, relevant:
     if base in LINEAR:
         found = _linear(name, codes, _weights(base, codes, ranks, depth, frozen), queries)
         whole = _linear(name, codes, 1 / frozen[codes], queries)
-        return replace(found, whole=whole, most=1.0) if base == "r" else found
+        return replace(found, whole=whole, weights=whole.weights, most=1.0) if base == "r" else found
     return _expanded(name, _Grid(codes, ranks, depth, queries), frozen)
 
 
