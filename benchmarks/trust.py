@@ -27,6 +27,7 @@ SECTIONS = {
     "labels": "trust_labels:labels",
     "coverage": "trust_coverage:coverage",
     "growth": "trust_coverage:growth",
+    "review": "trust_review:review",
     "captions": "caption_truth:main",
     "intervals": "trust_intervals.py",
     "shortcuts": "trust_shortcuts.py",

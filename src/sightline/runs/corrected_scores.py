@@ -48,6 +48,7 @@ def corrected_scores(benchmark: Benchmark, run: Run, scores: Scores) -> dict[str
 
 def with_corrections(scores: Scores, benchmark: Benchmark, run: Run) -> Scores:
     """The scores with every metric corrected that can be, and with what the correction of differences needs."""
+    scores = replace(scores, corrected={}, checked=None)  # Those of earlier decisions.
     tasks = sorted(id_ for id_, truth in benchmark.truth.items() if isinstance(truth, Relevance))
     labels = labels_of(benchmark)
     drawn = drawn_decisions(benchmark, labels) if provenance_of(benchmark).origin == "made" else None
