@@ -230,7 +230,7 @@ def test_p_and_interval_of_a_difference_are_one_test() -> None:
         found = correct_difference(pairs, other, P5, seed=seed)
         error = found.half_width / stats.t.ppf(0.975, found.df)
         assert found.p == pytest.approx(2 * stats.t.sf(abs(found.mean) / error, found.df), rel=1e-6)
-        assert (found.p < 0.05) == (not found.low <= 0 <= found.high)
+        assert found.p is not None and (found.p < 0.05) == (not found.low <= 0 <= found.high)
     assert correct(pairs, P5).p is None
 
 

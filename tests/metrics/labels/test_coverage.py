@@ -149,7 +149,9 @@ def test_near_and_far_draws_may_stand_for_different_numbers() -> None:
         says = np.where(rng.random(len(OUT)) < 0.95, truth, 1 - truth) > 0
         rates = np.where(says, np.where(OUT, 0.6, 0.3), 0.0)
         draw = draw_pairs(rates, 2 * OUT.astype(int) + says, seed)
-        pairs = JudgedPairs(QUERY, says * 2.0 - 1, np.where(draw.drawn, truth, np.nan), draw.weights, QUERIES)
+        pairs = JudgedPairs(
+            QUERY, np.where(says, 1.0, -1.0), np.where(draw.drawn, truth, np.nan), draw.weights, QUERIES
+        )
         shares.append(coverage_by_positives(pairs, says, OUT, stands, seed=seed).value)
         trues.append((stands * truth)[~OUT].sum() / (stands * truth).sum())
     assert np.mean(shares) == pytest.approx(np.mean(trues), abs=0.01)
