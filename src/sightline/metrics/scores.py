@@ -21,7 +21,7 @@ from sightline.errors import UserError, did_you_mean
 from sightline.io.files import PathLike, write_whole
 from sightline.io.jsonl import read_json, write_json
 from sightline.metrics.blind_rows import BaselineScore
-from sightline.metrics.labels.corrected import Corrected
+from sightline.metrics.labels.corrected import Corrected, Worth
 from sightline.metrics.sets import Abstention
 from sightline.metrics.statistics import Repeated
 from sightline.plain_text import text_table
@@ -102,6 +102,17 @@ class RecallAt:
     found: Estimate
 
 
+@dataclass(frozen=True, slots=True)
+class CheckedTasks:
+    """What each task is worth by people's decisions on a draw of labels, by metric; tasks in the order of their ids.
+
+    Two runs can be compared by it where `decisions`, a checksum of what was decided, is the same.
+    """
+
+    decisions: str
+    metrics: Mapping[str, Worth]
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Scores(Table[TaskScore]):
     """A scored run: `scores["ndcg@10"]` is an estimate; `print(scores)` is the table of `sightline score`.
@@ -115,10 +126,11 @@ class Scores(Table[TaskScore]):
     `recall` is, by kind of task, the recall of rankings at growing cut-offs; `of_tasks` is how many tasks the benchmark
     has, which is more than were scored where the run was limited. `grade` is that of the labels, `baselines` are
     systems that see no pixel on the same tasks, `warnings` say why the score deserves less trust than it looks, and
-    `corrected` are scores freed of errors of generated labels by what people decided on a drawn sample; files of older
-    versions have none of them. `asked` are the metrics that tables show, all where it is empty; `attribution` says why
-    an agent missed pictures. Neither of the two is in `scores.json`. `benchmark_folder` is where the benchmark was;
-    `scores.json` has it relative to the run, so that others can look whether people have decided since.
+    `corrected` are scores freed of errors of generated labels by what people decided on a drawn sample; `checked` is
+    what corrects differences. Files of older versions have none of them. `asked` are the metrics that tables show, all
+    where it is empty; `attribution` says why an agent missed pictures. Neither of the two is in `scores.json`.
+    `benchmark_folder` is where the benchmark was; `scores.json` has it relative to the run, so that others can look
+    whether people have decided since.
     """
 
     __pydantic_config__: ClassVar = {"extra": "forbid"}
@@ -150,6 +162,7 @@ class Scores(Table[TaskScore]):
     warnings: tuple[ScoreWarning, ...] = ()
     baselines: tuple[BaselineScore, ...] = ()
     corrected: Mapping[str, Corrected] = field(default_factory=dict)
+    checked: CheckedTasks | None = None
 
     asked: tuple[str, ...] = field(default=(), compare=False)
     attribution: Mapping[str, Any] | None = field(default=None, compare=False)
@@ -192,7 +205,9 @@ class Scores(Table[TaskScore]):
 
     def to_json(self) -> dict[str, Any]:
         """What `score --json` prints: everything but the rows, and what an agent missed."""
-        return self.to_dict(tasks=False) | ({} if self.attribution is None else {"attribution": self.attribution})
+        found = self.to_dict(tasks=False)
+        del found["checked"]  # As long as the rows.
+        return found | ({} if self.attribution is None else {"attribution": self.attribution})
 
     def records(self) -> list[dict[str, Any]]:
         """The rows as flat records: the columns of `per_task.csv`."""
