@@ -21,17 +21,9 @@ from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io.files import PathLike
 from sightline.metrics.agreement import AgreementReport
-from sightline.metrics.assessment import (
-    HIGHEST,
-    Assessed,
-    Goal,
-    Inquiry,
-    Item,
-    agreement_of,
-    gain,
-    is_for,
-    people_needed,
-)
+from sightline.metrics.assessment.estimates import Assessed
+from sightline.metrics.assessment.inquiry import Goal, Inquiry, Item
+from sightline.metrics.assessment.votes import HIGHEST, agreement_of, gain, is_for, people_needed
 from sightline.metrics.comparison import Comparison, PairedComparison, SystemStanding
 from sightline.metrics.scores import Scores
 from sightline.metrics.statistics import PairedDifference, tie_letters

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sightline.errors import UserError
-from sightline.metrics.assessment import Places, RankedPool, encode
+from sightline.metrics.assessment.pool import Places, RankedPool, encode
 from sightline.types import Benchmark, Corpus, Ranking, Run
 
 

@@ -16,12 +16,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sightline.metrics.assessment.pool import Codes, Floats, QueryItems, RankedPool
-
-_NOBODY = -1
-_LEAST = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,134 +34,108 @@ class DrawnPairs:
     reach: Floats
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Query:
-    """The pairs of a query that were not drawn yet, by side: numbers, measures and target weights."""
+    """The pairs of a query: their numbers, what is left of their measures (sides × pairs), and their target weights."""
 
-    pairs: list[Codes]
-    measures: list[Floats]
-    weights: list[Floats]
-
-    @property
-    def sizes(self) -> list[float]:
-        return [float(side.sum()) for side in self.measures]
+    pairs: list[int]
+    measures: Floats
+    weights: Floats
 
 
 @dataclass(slots=True, eq=False)
 class Draws:
-    """An endless sequence of draws that depends on the seed alone, never on an answer.
+    """A sequence of draws that depends on the seed alone, never on an answer; it ends when everything was drawn.
 
     `contrasts` (targets × systems) are what is estimated: (−1, 1) for second − first. With `duels` there is one
-    contrast, and its two signs are the sides.
+    contrast, and its two signs are the sides. `sizes` are the larger side of each query (`side_sizes`). `pairs` are the
+    numbers of (query, picture), shared by all sequences of a pool; new ones are added.
     """
 
     pool: RankedPool
     contrasts: Floats
     duels: bool
     sizes: Floats
-    """For each query the larger side; from `side_sizes`."""
     seed: tuple[int, ...]
     pairs: dict[tuple[int, int], int]
-    """Numbers of (query, picture), shared by all sequences of a pool; new ones are added."""
     _random: np.random.Generator = field(init=False)
-    _open: dict[int, _Query] = field(init=False, default_factory=dict)
-    _left: Floats = field(init=False)
-    _drawn: list[tuple[list[int], list[Floats], list[Floats], float]] = field(init=False, default_factory=list)
+    _queries: dict[int, _Query] = field(init=False, default_factory=dict)
+    _drawn: list[tuple[list[int], Floats, Floats, float]] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
-        self._random = np.random.default_rng(self.seed)
-        self._left = np.where(self.sizes > _LEAST * self.sizes.sum(), self.sizes, 0.0)
-
-    def __len__(self) -> int:
-        return len(self._drawn)
+        self._random, self.sizes = np.random.default_rng(self.seed), self.sizes.copy()
 
     def reach_at(self, draw: int) -> float:
         """R before a draw: how far the pairs that were not drawn until then can move a target."""
-        return self._drawn[draw][3] if draw < len(self._drawn) else float(self._left.sum())
+        return self._drawn[draw][3] if draw < len(self._drawn) else float(self.sizes.sum())
 
     def pairs_of(self, draw: int) -> list[int]:
-        """The pairs of a draw, in the order in which to show them; drawn now if they were not yet."""
+        """The pairs of a draw, in the order in which to show them, drawn now if they were not yet; none at the end."""
         while len(self._drawn) <= draw:
             if not self._draw():
                 return []
-        return self._drawn[draw][0]
+        return [pair for pair in self._drawn[draw][0] if pair >= 0]
 
     def upto(self, draws: int) -> DrawnPairs:
-        """The first draws as arrays."""
-        targets = len(self.contrasts)
-        pairs = np.full((draws, 2), _NOBODY, np.intp)
-        coefficients, weights = np.zeros((draws, 2, targets)), np.zeros((draws, 2, targets))
-        for at, (numbers, reach, worth, _) in enumerate(self._drawn[:draws]):
-            pairs[at, : len(numbers)] = numbers
-            for side in range(len(numbers)):
-                coefficients[at, side], weights[at, side] = reach[side], worth[side]
-        return DrawnPairs(pairs, coefficients, weights, np.array([drawn[3] for drawn in self._drawn[:draws]]))
+        """The first draws as arrays, or all where there are fewer."""
+        kept = self._drawn[:draws]
+        shape = (len(kept), 2, len(self.contrasts))
+        return DrawnPairs(
+            np.array([one[0] for one in kept], np.intp).reshape(shape[:2]),
+            np.array([one[1] for one in kept]).reshape(shape),
+            np.array([one[2] for one in kept]).reshape(shape),
+            np.array([one[3] for one in kept]),
+        )
 
     def _draw(self) -> bool:
         """One more; False where everything was drawn."""
-        along = np.cumsum(self._left)
-        total = float(along[-1]) if len(along) else 0.0
+        total = float(self.sizes.sum())
         if total <= 0:
             return False
-        spot, first, second, order = self._random.random(4)
-        number = int(np.searchsorted(along, spot * total, side="right"))
-        query = self._open.get(number)
-        if query is None:
-            query = self._open[number] = self._sides(self.pool.items(number, number + 1))
-        sizes = query.sizes
-        drawn = [
-            self._take(query, side, lot, total * sizes[side] / max(sizes))
-            for side, lot in enumerate((first, second)[: len(sizes)])
-            if len(query.pairs[side])
-        ]
-        if order < 0.5:
-            drawn.reverse()
-        self._left[number] = max(query.sizes)
-        self._drawn.append(([one[0] for one in drawn], [one[1] for one in drawn], [one[2] for one in drawn], total))
+        spot, *lots, order = self._random.random(4)
+        number = _lot(self.sizes, spot)
+        if (query := self._queries.get(number)) is None:
+            query = self._queries[number] = self._open(self.pool.items(number, number + 1))
+        pairs, coefficients, weights = [-1, -1], np.zeros((2, len(self.contrasts))), np.zeros((2, len(self.contrasts)))
+        sides = query.measures.sum(axis=1)
+        for side in np.flatnonzero(sides > 0).tolist():
+            at = _lot(query.measures[side], lots[side])
+            place = side if order < 0.5 else 1 - side
+            pairs[place], weights[place] = query.pairs[at], query.weights[at]
+            coefficients[place] = total * sides[side] / sides.max() / query.measures[side, at] * query.weights[at]
+            query.measures[side, at] = 0.0
+        self.sizes[number] = query.measures.sum(axis=1).max()
+        self._drawn.append((pairs, coefficients, weights, total))
         return True
 
-    def _take(self, query: _Query, side: int, lot: float, reach: float) -> tuple[int, Floats, Floats]:
-        measure = query.measures[side]
-        along = np.cumsum(measure)
-        at = min(int(np.searchsorted(along, lot * along[-1], side="right")), len(measure) - 1)
-        pair, weight = int(query.pairs[side][at]), query.weights[side][at]
-        coefficient = reach * weight / measure[at]
-        kept = np.arange(len(measure)) != at
-        query.pairs[side], query.measures[side] = query.pairs[side][kept], measure[kept]
-        query.weights[side] = query.weights[side][kept]
-        return pair, coefficient, weight
-
-    def _sides(self, items: QueryItems) -> _Query:
+    def _open(self, items: QueryItems) -> _Query:
+        keys = zip(items.query.tolist(), items.picture.tolist(), strict=True)
+        numbers = [self.pairs.setdefault(key, len(self.pairs)) for key in keys]
         weights = items.weights @ self.contrasts.T
-        measures = sides_of(items, weights, self.duels)
-        numbers = np.array(
-            [self._number(*key) for key in zip(items.query.tolist(), items.picture.tolist(), strict=True)]
-        )
-        kept = [measure > 0 for measure in measures]
-        return _Query(
-            [numbers[here] for here in kept],
-            [measure[here] for measure, here in zip(measures, kept, strict=True)],
-            [weights[here] for here in kept],
-        )
-
-    def _number(self, query: int, picture: int) -> int:
-        return self.pairs.setdefault((query, picture), len(self.pairs))
+        return _Query(numbers, _measures(items, weights, self.duels), weights)
 
 
-def sides_of(items: QueryItems, weights: Floats, duels: bool) -> list[Floats]:
-    """How likely each pair is in each side: by what it can change."""
+def _lot(sizes: Floats, spot: float) -> int:
+    """One place by lot, in proportion to the sizes."""
+    along = np.cumsum(sizes)
+    at = int(np.searchsorted(along, spot * along[-1], side="right"))
+    return at if at < len(sizes) else int(np.argmax(sizes))
+
+
+def _measures(items: QueryItems, weights: Floats, duels: bool) -> Floats:
+    """How likely each pair is in each side (sides × pairs): by what it can change."""
     if duels:
-        return [np.maximum(weights[:, 0], 0.0), np.maximum(-weights[:, 0], 0.0)]
-    return [items.weights.max(axis=1, initial=0.0)]
+        return np.maximum(np.stack([weights[:, 0], -weights[:, 0]]), 0.0)
+    largest: Floats = items.weights.max(axis=1, initial=0.0)[None]
+    return largest
 
 
-def side_sizes(pool: RankedPool, contrasts: list[Floats], duels: bool) -> NDArray[np.float64]:
+def side_sizes(pool: RankedPool, contrasts: list[Floats], duels: bool) -> Floats:
     """The larger side of each query for each sequence (sequences × queries), in one pass over the pool."""
     found = np.zeros((len(contrasts), pool.queries))
     for items in pool.chunks():
         first, last = int(items.query[0]), int(items.query[-1]) + 1
         for number, contrast in enumerate(contrasts):
-            sides = sides_of(items, items.weights @ contrast.T, duels)
-            sums = [np.bincount(items.query - first, weights=side) for side in sides]
-            found[number, first:last] = np.max(sums, axis=0)
+            sides = _measures(items, items.weights @ contrast.T, duels)
+            found[number, first:last] = np.max([np.bincount(items.query - first, side) for side in sides], axis=0)
     return found

@@ -1,9 +1,10 @@
 """Scores and differences from drawn pairs and people's answers, with intervals that hold while one looks.
 
-Draw t gives X_t = known + Σ c · g, whose mean is the target given everything before. A judge's grades j help as a
-control variate: C_t = Σ c · j − (what is left of Σ w · j) has mean zero, and X_t − β_t C_t varies less if the judge is
-any good. The weight β_t in [0, 1] is the regression of answers on the judge over the draws *before* t, shrunk towards
-0, so that nothing about draw t is used and a judge that knows nothing soon gets no weight.
+Draw t gives X_t = known + Σ c · g, whose mean is the target given everything before. A judge's grades help as a control
+variate: with h the gain that they predict, C_t = Σ c · h − (what is left of Σ w · h) has mean zero, and X_t − β_t · C_t
+varies less if the judge is any good. Both h (logistic regression of answers on the judge's log odds and on their mean
+over the query) and β_t (regression of answers on the control, shrunk, within [0, 1]) come from draws *before* t: the
+mean stays what it is, whatever the judge got wrong, and a judge that knows nothing soon gets no weight.
 """
 
 from __future__ import annotations
@@ -11,22 +12,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sightline.metrics.assessment.betting import Bets, anytime_p, interval
 from sightline.metrics.assessment.draws import DrawnPairs
-from sightline.metrics.assessment.pool import Floats
+from sightline.metrics.assessment.pool import Codes, Floats
+from sightline.metrics.labels.calibration import fit_calibrator
 
-SHRINK = 4.0
-"""A judge's weight is shrunk as if so many draws had shown no relation."""
+_FIRST = 16
+"""The judge is calibrated after so many draws, and again whenever there are half as many more."""
+_TRUST, _TRUSTED_FOR = 0.5, 2.0
+"""The weight of a judge before anything is known of it, and how slowly that is forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assessed:
     """A score or a difference: mean, interval, and p of the hypothesis that it is zero.
 
-    `judge_weight` is the weight of the judge at the end, `saved` the share of the decisions that the judge made
-    unnecessary (0 where it is of no use).
+    `saved` is the share of decisions that a judge made unnecessary: 0 without one, or where it is of no use.
     """
 
     mean: float
@@ -34,7 +36,6 @@ class Assessed:
     high: float
     p: float
     draws: int
-    judge_weight: float = 0.0
     saved: float = 0.0
 
     @property
@@ -42,50 +43,66 @@ class Assessed:
         return (self.high - self.low) / 2
 
 
-def decided_draws(drawn: DrawnPairs, gains: Floats) -> int:
-    """How many draws are decided, up to the first that is not: later ones wait for it."""
-    known = np.append(np.isfinite(gains), True)[drawn.pairs].all(axis=1)  # −1, no pair, is the last one.
-    return len(known) if known.all() else int(np.argmin(known))
+@dataclass(frozen=True, slots=True, eq=False)
+class Judge:
+    """What a model said of the first pairs: features by pair, and weights (pairs × targets)."""
+
+    features: Floats
+    weights: Floats
+
+    def predict(self, pairs: Codes, gains: Floats) -> Floats:
+        """The gain of each pair less the mean gain, from answers about `pairs`; 0 where the judge said nothing.
+
+        Before there is an answer, what the judge states is believed.
+        """
+        known = pairs[(pairs >= 0) & (pairs < len(self.features))]
+        if len(known):
+            fitted = fit_calibrator(self.features[known], gains[known]).predict(self.features)
+            center = float(gains[known].mean())
+        else:
+            fitted = 1 / (1 + np.exp(-self.features[:, 0]))
+            center = float(fitted.mean())
+        return np.concatenate([fitted - center, np.zeros(len(gains) + 1 - len(fitted))])
 
 
-def observations(
-    drawn: DrawnPairs, gains: Floats, target: int, *, signed: bool, judge: Floats | None = None, judged: float = 0.0
-) -> tuple[Bets, Floats]:
-    """X_t − β_t C_t with bounds, and β_t.
-
-    `gains` and `judge` are by number of pair, `judge` centered and 0 where it said nothing; `judged` is Σ w · j over
-    all pairs. `signed` targets are differences.
-    """
+def observations(drawn: DrawnPairs, gains: Floats, target: int, *, signed: bool, judge: Judge | None = None) -> Bets:
+    """X_t − β_t · C_t with bounds. `gains` are by number of pair; `signed` targets are differences."""
     part, worth = drawn.coefficients[:, :, target], drawn.weights[:, :, target]
-    answers = np.append(gains, 0.0)[drawn.pairs]
-    moved, known = _totals(part, worth, answers)
+    answers = np.append(gains, 0.0)[drawn.pairs]  # Number −1, no pair, is the last one.
+    moved, told = (part * answers).sum(axis=1), (worth * answers).sum(axis=1)
+    known = np.cumsum(told) - told
     low = known - drawn.reach if signed else known
-    values, high, weight = known + moved, known + drawn.reach, np.zeros(len(known))
-    if judge is not None:
-        said, told = _totals(part, worth, np.append(judge, 0.0)[drawn.pairs])
-        left = judged - told
-        control = said - left
-        weight = judge_weights(moved, control, drawn.reach)
-        shift, margin = weight * left, weight * drawn.reach
-        values, low, high = values - weight * control, low + shift - margin, high + shift + margin
-    return Bets(values, low, high), weight
+    bets = Bets(known + moved, low, known + drawn.reach)
+    if judge is None:
+        return bets
+    control, left, span = _controls(drawn, gains, target, judge)
+    weight = _weights(moved / drawn.reach, control / drawn.reach)
+    shift, margin = weight * left, weight * span * drawn.reach
+    return Bets(bets.values - weight * control, low + shift - margin, bets.high + shift + margin)
 
 
-def _totals(part: Floats, worth: Floats, answers: Floats) -> tuple[Floats, Floats]:
-    """What each draw says of all that was left, and what was known before it."""
-    here = (worth * answers).sum(axis=1)
-    return (part * answers).sum(axis=1), np.cumsum(here) - here
+def _controls(drawn: DrawnPairs, gains: Floats, target: int, judge: Judge) -> tuple[Floats, Floats, Floats]:
+    """C_t, what is left of Σ w · h, and the range of h, each as predicted from the draws before."""
+    part, worth = drawn.coefficients[:, :, target], drawn.weights[:, :, target]
+    control, left, span = np.zeros((3, len(part)))
+    first, last = 0, _FIRST
+    while first < len(part):
+        h = judge.predict(drawn.pairs[:first].ravel(), gains)
+        here = slice(first, last)
+        told = (worth * h[drawn.pairs]).sum(axis=1)
+        left[here] = (judge.weights[:, target] @ h[: len(judge.weights)] - np.cumsum(told) + told)[here]
+        control[here] = (part * h[drawn.pairs]).sum(axis=1)[here] - left[here]
+        span[here] = h.max() - h.min()
+        first, last = last, last * 3 // 2
+    return control, left, span
 
 
-def judge_weights(moved: Floats, control: Floats, reach: Floats) -> NDArray[np.float64]:
-    """β_t = Σ_{s<t} (Y_s − Ȳ) C_s / (Σ_{s<t} C_s² + shrinkage), within [0, 1]; both in units of R."""
-    y, c = moved / np.maximum(reach, 1e-300), control / np.maximum(reach, 1e-300)
-    count = np.arange(len(y))
-    before = np.cumsum(y) - y
-    mean = before / np.maximum(count, 1)
-    both, square = np.cumsum((y - mean) * c), np.cumsum(c * c)
-    weight = np.append(0.0, both[:-1] / (square[:-1] + SHRINK * 0.25)) if len(y) else np.zeros(0)
-    return np.clip(weight, 0.0, 1.0)
+def _weights(moved: Floats, control: Floats) -> Floats:
+    """β_t = (Σ_{s<t} (Y_s − Ȳ) · C_s + a · b) / (Σ_{s<t} C_s² + a), within [0, 1], with a prior of b = ½ for a = 2."""
+    mean = (np.cumsum(moved) - moved) / np.maximum(np.arange(len(moved)), 1)
+    both, square = (moved - mean) * control, control**2
+    found = (np.cumsum(both) - both + _TRUST * _TRUSTED_FOR) / (np.cumsum(square) - square + _TRUSTED_FOR)
+    return np.clip(found, 0.0, 1.0)
 
 
 def assess_target(
@@ -96,24 +113,16 @@ def assess_target(
     *,
     signed: bool,
     level: float,
-    judge: Floats | None = None,
-    judged: float = 0.0,
+    judge: Judge | None = None,
 ) -> Assessed:
     """The estimate of one target from decided draws; `left` is what the pairs that were not drawn can still add."""
-    bets, weight = observations(drawn, gains, target, signed=signed, judge=judge, judged=judged)
     known = float((drawn.weights[:, :, target] * np.append(gains, 0.0)[drawn.pairs]).sum())
     limits = (known - left if signed else known, known + left)
-    if not len(bets.values):
+    if not len(drawn.pairs):
         return Assessed(float(np.mean(limits)), *limits, 1.0, 0)
+    plain = observations(drawn, gains, target, signed=signed)
+    bets = plain if judge is None else observations(drawn, gains, target, signed=signed, judge=judge)
     low, high = interval(bets, level, limits)
     mean = float(np.clip(bets.values.mean(), low, high))
-    if judge is None:
-        return Assessed(mean, low, high, anytime_p(bets), len(weight))
-    plain, _ = observations(drawn, gains, target, signed=signed)
-    return Assessed(mean, low, high, anytime_p(bets), len(weight), float(weight[-1]), _saved(plain.values, bets.values))
-
-
-def _saved(plain: Floats, helped: Floats) -> float:
-    """1 − the ratio of variances, at least 0."""
-    before = float(plain.var())
-    return max(0.0, 1 - float(helped.var()) / before) if before > 0 else 0.0
+    before, after = float(plain.values.var()), float(bets.values.var())
+    return Assessed(mean, low, high, anytime_p(bets), len(drawn.pairs), max(0.0, 1 - after / before) if before else 0.0)

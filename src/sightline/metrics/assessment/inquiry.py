@@ -9,28 +9,28 @@ from itertools import combinations, islice
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sightline.metrics.assessment.draws import Draws, side_sizes
-from sightline.metrics.assessment.estimates import Assessed, assess_target
+from sightline.metrics.assessment.draws import DrawnPairs, Draws, side_sizes
+from sightline.metrics.assessment.estimates import Assessed, Judge, assess_target
 from sightline.metrics.assessment.pool import Floats, RankedPool
+from sightline.metrics.labels.calibration import confidence_feature, with_query_mean
 
 Goal: TypeAlias = Literal["compare", "score"]
 Two: TypeAlias = tuple[int, int]
-_TIE = 1e-12
+"""Numbers of two systems: first, second."""
 Item: TypeAlias = tuple[int, int]
 """Numbers of a query and of a picture."""
+_TIE = 1e-12
 
 
 @dataclass(slots=True, eq=False)
 class _Sequence:
-    """Draws, and the last result of each target with the number of decisions that it was made from."""
+    """Draws, how many of them are decided, and the last result of each target with the answers it was made from."""
 
     draws: Draws
-    judged: Floats
-    """Σ w · j of each target over all pairs."""
+    judge: Judge | None
     decided: int = 0
-    found: dict[tuple[int, float], tuple[bytes, Assessed]] = field(default_factory=dict)
+    results: dict[tuple[int, float], tuple[bytes, Assessed]] = field(default_factory=dict)
 
 
 @dataclass(slots=True, eq=False)
@@ -39,7 +39,7 @@ class Inquiry:
 
     `compare` has a sequence of duels for each two systems, each estimating second − first. `score` has one sequence for
     all scores; its differences are estimated too, from more decisions. Levels are for all intervals together (union
-    bound). `judge` are grades of a model from 0 to 1 by item, if there are any.
+    bound). `judge` holds a model's probabilities that items are relevant, where there are any.
     """
 
     pool: RankedPool
@@ -47,154 +47,131 @@ class Inquiry:
     seed: int = 0
     level: float = 0.95
     judge: Mapping[Item, float] = field(default_factory=dict)
-    pairs: dict[Item, int] = field(init=False, default_factory=dict)
-    items: list[Item] = field(init=False, default_factory=list)
-    gains: list[float] = field(init=False, default_factory=list)
+    twos: list[Two] = field(init=False)
+    _numbers: dict[Item, int] = field(init=False)
+    _items: list[Item] = field(init=False, default_factory=list)
+    _gains: list[float] = field(init=False, default_factory=list)
     _sequences: list[_Sequence] = field(init=False)
-    _center: float = field(init=False, default=0.0)
 
     def __post_init__(self) -> None:
-        self._center = float(np.mean(list(self.judge.values()))) if self.judge else 0.0
-        sets = [self._contrasts[at : at + 1] for at in range(len(self.twos))] if self.goal == "compare" else []
-        sets = sets or [np.concatenate([np.eye(self.pool.systems), self._contrasts])]
+        self.twos = list(combinations(range(self.pool.systems), 2))
+        unit = np.eye(self.pool.systems)
+        differences = [unit[[second]] - unit[[first]] for first, second in self.twos]
         duels = self.goal == "compare"
-        sizes = side_sizes(self.pool, sets, duels)
+        contrasts = differences if duels else [np.concatenate([unit, *differences])]
+        judged = self._judged_items()
+        self._numbers = {item: number for number, item in enumerate(judged)}
         self._sequences = [
-            _Sequence(Draws(self.pool, one, duels, sizes[at], (self.seed, at), self.pairs), self._judged(one))
-            for at, one in enumerate(sets)
+            _Sequence(Draws(self.pool, one, duels, sizes, (self.seed, at), self._numbers), self._judge(judged, one))
+            for at, (one, sizes) in enumerate(zip(contrasts, side_sizes(self.pool, contrasts, duels), strict=True))
         ]
 
-    @property
-    def twos(self) -> list[Two]:
-        """Every two systems: (first, second)."""
-        return list(combinations(range(self.pool.systems), 2))
-
-    @property
-    def _contrasts(self) -> Floats:
-        found = np.zeros((len(self.twos), self.pool.systems))
-        for at, (first, second) in enumerate(self.twos):
-            found[at, first], found[at, second] = -1.0, 1.0
+    def _judged_items(self) -> dict[Item, Floats]:
+        """Weights of the items that the judge said something of."""
+        found = {}
+        for query in sorted({query for query, _ in self.judge}):
+            items = self.pool.items(query, query + 1)
+            for picture, weights in zip(items.picture.tolist(), items.weights, strict=True):
+                if (query, picture) in self.judge:
+                    found[query, picture] = weights
         return found
 
-    def _judged(self, contrasts: Floats) -> Floats:
-        total = np.zeros(len(contrasts))
-        asked = sorted({query for query, _ in self.judge})
-        for query in asked:
-            items = self.pool.items(query, query + 1)
-            said = np.array([self._said((query, picture)) for picture in items.picture.tolist()])
-            total += contrasts @ (items.weights.T @ said)
-        return total
-
-    def _said(self, item: Item) -> float:
-        """The judge's grade, centered; 0 where it said nothing."""
-        return self.judge[item] - self._center if item in self.judge else 0.0
+    def _judge(self, judged: Mapping[Item, Floats], contrasts: Floats) -> Judge | None:
+        if not judged:
+            return None
+        stated = confidence_feature([self.judge[item] for item in judged])
+        features = with_query_mean(stated, [query for query, _ in judged], self.pool.queries)
+        return Judge(features, np.array(list(judged.values())) @ contrasts.T)
 
     def tell(self, item: Item, gain: float | None) -> None:
         """What is known of an item now: a gain from 0 to 1, or None for nothing."""
-        number = self.pairs.setdefault(item, len(self.pairs))
-        self._grow()
+        number = self._numbers.setdefault(item, len(self._numbers))
         if gain is None:
             for sequence in self._sequences:
                 sequence.decided = 0
-        self.gains[number] = math.nan if gain is None else gain
+        self._known()[number] = math.nan if gain is None else gain
 
-    def _grow(self) -> None:
-        for item in islice(self.pairs, len(self.gains), None):
-            self.items.append(item)
-            self.gains.append(math.nan)
+    def _known(self) -> list[float]:
+        """The gain of each item by its number, NaN where it is not known."""
+        for item in islice(self._numbers, len(self._gains), None):
+            self._items.append(item)
+            self._gains.append(math.nan)
+        return self._gains
 
     def difference(self, two: Two) -> Assessed:
         """Second − first."""
-        at = self.twos.index(two)
-        level = 1 - (1 - self.level) / len(self.twos)
-        return self._result(at, 0, level) if self.goal == "compare" else self._result(0, self.pool.systems + at, level)
+        return self._result(*self._place(two), 1 - (1 - self.level) / len(self.twos))
 
     def score(self, system: int) -> Assessed | None:
-        """The score of a system; None where only duels are judged: they say nothing of what two systems share."""
+        """The score of a system; None where only duels are judged: they say nothing of what systems have in common."""
         return None if self.goal == "compare" else self._result(0, system, 1 - (1 - self.level) / self.pool.systems)
 
     def outcomes(self, two: Two) -> tuple[int, int, int]:
         """In how many judged queries the pictures that speak for the second system are better, as good, or worse."""
-        at = self.twos.index(two)
-        sequence, target = (
-            (self._sequences[at], 0) if self.goal == "compare" else (self._sequences[0], self.pool.systems + at)
-        )
-        drawn = sequence.draws.upto(self._decided(sequence))
-        worth = (drawn.coefficients[:, :, target] * np.append(self.gains, 0.0)[drawn.pairs]).sum(axis=1)
-        queries = np.array([self.items[one][0] for one in drawn.pairs[:, 0].tolist()], np.intp)
-        total = np.bincount(queries, weights=worth) if len(queries) else np.zeros(0)
-        judged = total[np.bincount(queries) > 0] if len(queries) else total
-        return int((judged > _TIE).sum()), int((abs(judged) <= _TIE).sum()), int((judged < -_TIE).sum())
+        at, target = self._place(two)
+        drawn, gains = self._decided(at)
+        worth = (drawn.coefficients[:, :, target] * np.append(gains, 0.0)[drawn.pairs]).sum(axis=1)
+        queries = np.array([self._items[one][0] for one in drawn.pairs.max(axis=1).tolist()], np.intp)
+        total = np.bincount(queries, worth)[np.unique(queries)]
+        return int((total > _TIE).sum()), int((abs(total) <= _TIE).sum()), int((total < -_TIE).sum())
 
-    def leader(self) -> int:
-        """The system that is ahead of the others by the most, as far as is known."""
-        ahead = np.zeros(self.pool.systems)
+    def ahead(self) -> Floats:
+        """By how much each system is ahead of all others together, as far as is known."""
+        found = np.zeros(self.pool.systems)
         for two in self.twos:
-            mean = self.difference(two).mean
-            ahead[two[0]] -= mean
-            ahead[two[1]] += mean
-        return int(np.argmax(ahead))
-
-    def open_twos(self, half_width: float) -> list[Two]:
-        """The leader with each system from which it can't be told apart yet, the least judged first.
-
-        Told apart: zero is outside of the interval, or the interval is as narrow as asked for.
-        """
-        leader = self.leader()
-        found = [(two, self.difference(two)) for two in self.twos if leader in two]
-        left = [(two, one) for two, one in found if one.low <= 0 <= one.high and one.half_width > half_width]
-        return [two for two, _ in sorted(left, key=lambda pair: pair[1].draws)]
+            found[list(two)] += np.array([-1, 1]) * self.difference(two).mean
+        return found
 
     def settled(self, half_width: float) -> bool:
         """Whether the goal is reached: the best system is known, or every score is known to within `half_width`."""
         if self.goal == "compare":
-            return not self.open_twos(half_width)
-        return all(
-            one.half_width <= half_width for at in range(self.pool.systems) if (one := self.score(at)) is not None
-        )
+            return not self._open(half_width)
+        found = (self.score(system) for system in range(self.pool.systems))
+        return all(one is None or one.half_width <= half_width for one in found)
+
+    def _open(self, half_width: float) -> list[int]:
+        """Sequences of the leader and each system from which it can't be told apart yet, the least judged first.
+
+        Told apart: zero is outside of the interval, or the interval is as narrow as asked for.
+        """
+        leader = int(np.argmax(self.ahead()))
+        found = {at: self.difference(two) for at, two in enumerate(self.twos) if leader in two}
+        left = [at for at, one in found.items() if one.low <= 0 <= one.high and one.half_width > half_width]
+        return sorted(left, key=lambda at: found[at].draws)
 
     def undecided(self, half_width: float) -> Iterator[Item]:
-        """Items to ask about, in order; those that a goal does not need any more come last. Ends when all are known."""
-        twos = self.twos
-        order = [twos.index(two) for two in self.open_twos(half_width)] if self.goal == "compare" else [0]
-        for at in [*order, *(other for other in range(len(self._sequences)) if other not in order)]:
-            sequence = self._sequences[at]
-            number = self._decided(sequence)
-            while numbers := sequence.draws.pairs_of(number):
-                self._grow()
-                yield from (self.items[one] for one in numbers if math.isnan(self.gains[one]))
-                number += 1
+        """Items to ask about, in order; those that the goal does not need any more come last."""
+        first = self._open(half_width) if self.goal == "compare" else []
+        for at in dict.fromkeys([*first, *range(len(self._sequences))]):
+            self._decided(at)
+            draw = self._sequences[at].decided
+            while pairs := self._sequences[at].draws.pairs_of(draw):
+                gains = self._known()
+                yield from (self._items[pair] for pair in pairs if math.isnan(gains[pair]))
+                draw += 1
 
-    def _decided(self, sequence: _Sequence) -> int:
-        """How many draws are decided; draws whose pairs were all judged before are decided as they are drawn."""
-        while numbers := sequence.draws.pairs_of(sequence.decided):
-            self._grow()
-            if any(math.isnan(self.gains[one]) for one in numbers):
+    def _place(self, two: Two) -> tuple[int, int]:
+        """The sequence that estimates a difference, and its target there."""
+        at = self.twos.index(two)
+        return (at, 0) if self.goal == "compare" else (0, self.pool.systems + at)
+
+    def _decided(self, at: int) -> tuple[DrawnPairs, Floats]:
+        """The draws up to the first that is not decided, and all gains: later draws wait for it."""
+        sequence = self._sequences[at]
+        while pairs := sequence.draws.pairs_of(sequence.decided):
+            gains = self._known()
+            if any(math.isnan(gains[pair]) for pair in pairs):
                 break
             sequence.decided += 1
-        return sequence.decided
+        return sequence.draws.upto(sequence.decided), np.array(self._known(), np.float64)
 
     def _result(self, at: int, target: int, level: float) -> Assessed:
-        sequence = self._sequences[at]
-        draws = self._decided(sequence)
-        drawn = sequence.draws.upto(draws)
-        gains = np.asarray(self.gains, np.float64)
-        mark = drawn.pairs.tobytes() + gains[drawn.pairs].tobytes()
-        known = sequence.found.get((target, level))
-        if known is not None and known[0] == mark:
-            return known[1]
-        found = assess_target(
-            drawn,
-            gains,
-            target,
-            sequence.draws.reach_at(draws),
-            signed=bool((sequence.draws.contrasts[target] < 0).any()),
-            level=level,
-            judge=self._judge_by_pair() if self.judge else None,
-            judged=float(sequence.judged[target]),
-        )
-        sequence.found[target, level] = mark, found
-        return found
-
-    def _judge_by_pair(self) -> NDArray[np.float64]:
-        return np.array([self._said(item) for item in self.items], np.float64)
+        sequence, (drawn, gains) = self._sequences[at], self._decided(at)
+        answers = np.append(gains, 0.0)[drawn.pairs].tobytes()
+        known = sequence.results.get((target, level))
+        if known is None or known[0] != answers:
+            signed = bool((sequence.draws.contrasts[target] < 0).any())
+            left = sequence.draws.reach_at(sequence.decided)
+            found = assess_target(drawn, gains, target, left, signed=signed, level=level, judge=sequence.judge)
+            known = sequence.results[target, level] = answers, found
+        return known[1]
