@@ -2,26 +2,25 @@
 
 The decisions lie in the benchmark's `reviews.jsonl`, one line each, on the disk before `tell` returns. An assessment
 that is opened again after a kill, by another process or by another person goes on where it was: what is drawn depends
-on the seed alone, and everything else follows from the file.
+on the seed (and the runs) alone, and everything else follows from the file.
 """
 
 from __future__ import annotations
 
 import threading
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
+from sightline.benchmark.files import REVIEWS
 from sightline.benchmark.review_decisions import WITHDRAW, grade_of, standing
 from sightline.benchmark.review_file import append_review, read_reviews
 from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io.files import PathLike
 from sightline.metrics.agreement import AgreementReport
-from sightline.metrics.assessment.estimates import Assessed
 from sightline.metrics.assessment.inquiry import Goal, Inquiry, Item
 from sightline.metrics.assessment.votes import HIGHEST, agreement_of, gain, is_for, people_needed
 from sightline.metrics.comparison import Comparison, PairedComparison, SystemStanding
@@ -33,15 +32,11 @@ from sightline.types import Benchmark, Estimate, Review, Run
 
 DEPTH = 10
 METRIC = f"dcg@{DEPTH}"
-SKIP: Literal["skip"] = "skip"
-CANT_TELL: Literal["can't tell"] = "can't tell"
 Grade: TypeAlias = Literal[0, 1, 2, 3, "skip", "can't tell"]
+_UNSURE = ("skip", "can't tell")
 _AT_WORK = timedelta(minutes=10)
 """Who has not decided anything for so long has left; their pictures go to others."""
-_TARGET = (
-    f"{METRIC} is the DCG of the first {DEPTH} results with gain grade/3, as a share of {DEPTH} perfect results; "
-    "a query without a result counts as zero"
-)
+_TARGET = f"{METRIC}: DCG of the first {DEPTH} results with gain grade/3, as a share of {DEPTH} perfect results"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +47,21 @@ class Pair:
     picture: str
     text: str
     uri: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What some time of judging can settle: about the least difference (or half-width of scores) in `METRIC`."""
+
+    minutes: float
+    decisions: int
+    difference: float
+
+    def __str__(self) -> str:
+        return (
+            f"In {self.minutes:g} minutes (about {self.decisions:,} decisions) a difference of about "
+            f"{self.difference:.2g} in {METRIC} can be settled; half of it takes four times as long."
+        )
 
 
 @dataclass(eq=False)
@@ -143,7 +153,7 @@ class Assessment:
         """The score of each system with its interval; goal "compare" judges only what differs, and has no scores."""
         with self._lock:
             self._refresh()
-            return {name: self._scores(at, name) for at, name in enumerate(self.systems)}
+            return {name: self._scores(name) for name in self.systems}
 
     def comparison(self) -> Comparison:
         """Every two systems: difference with its interval, and whether they can be told apart."""
@@ -161,6 +171,13 @@ class Assessment:
                 pairs=pairs,
                 notes=self._notes(),
             )
+
+    def outlook(self, minutes: float = 30, seconds: float = 4) -> Outlook:
+        """What so many minutes of judging, at so many seconds for a decision, can settle."""
+        with self._lock:
+            self._refresh()
+            decisions = max(1, int(minutes * 60 / seconds))
+            return Outlook(minutes, decisions, self._inquiry.reachable(decisions))
 
     def agreement(self) -> AgreementReport | None:
         """How far people agree on the pictures that two of them graded; None where there are none."""
@@ -182,7 +199,7 @@ class Assessment:
         """Read what this or another process has written since."""
         if self.benchmark.folder is None:
             return
-        path = self.benchmark.folder / "reviews.jsonl"
+        path = self.benchmark.folder / REVIEWS.name
         stamp = path.stat().st_size if path.exists() else None
         if stamp != self._stamp:
             self._take(read_reviews(self.benchmark.folder))
@@ -202,7 +219,7 @@ class Assessment:
     def _item(self, review: Review) -> Item | None:
         """The pair that a decision grades; None for one about something else."""
         task, picture = self._tasks.get(review.task), self.pooled.place.get(review.picture or "")
-        graded = grade_of(review.decision) is not None or review.decision in (SKIP, CANT_TELL)
+        graded = grade_of(review.decision) is not None or review.decision in _UNSURE
         return None if task is None or picture is None or not graded else (task, picture)
 
     def _judge(self) -> dict[Item, float]:
@@ -236,8 +253,7 @@ class Assessment:
 
     # What is known.
 
-    def _scores(self, at: int, name: str) -> Scores:
-        found = self._inquiry.score(at)
+    def _scores(self, name: str) -> Scores:
         return Scores(
             benchmark=self.benchmark.name,
             system=name,
@@ -245,14 +261,14 @@ class Assessment:
             level=self.level,
             seed=self.seed,
             tasks=(),
-            overall={METRIC: self._estimate(found, name)},
+            overall={METRIC: self._estimate(name)},
             by_label={},
             failures={"no ranking": self.pooled.failures[name]} if self.pooled.failures[name] else {},
             notes=self._notes(),
         )
 
-    def _estimate(self, found: Assessed | None, name: str) -> Estimate:
-        failed = self.pooled.failures[name]
+    def _estimate(self, name: str) -> Estimate:
+        found, failed = self._inquiry.score(self.systems.index(name)), self.pooled.failures[name]
         if found is None:
             reason = 'only results that differ are judged; use goal="score"'
             return Estimate(0.0, 0.0, 1.0, 0, failed, None, self.level, "none", reason)
@@ -282,31 +298,26 @@ class Assessment:
         return PairedComparison(METRIC, self.systems[first], self.systems[second], difference, adjusted, {})
 
     def _standings(self, pairs: Sequence[PairedComparison]) -> tuple[SystemStanding, ...]:
-        ahead: Counter[str] = Counter(dict.fromkeys(self.systems, 0))
-        total = dict.fromkeys(self.systems, 0.0)
-        for pair in pairs:
-            total[pair.second] += pair.difference.mean
-            total[pair.first] -= pair.difference.mean
-        ranked = sorted(ahead, key=lambda name: -total[name])
+        ahead = dict(zip(self.systems, self._inquiry.ahead().tolist(), strict=True))
+        ranked = sorted(ahead, key=lambda name: -ahead[name])
         letters = tie_letters(ranked, [(one.first, one.second) for one in pairs if one.is_win(self.level)])
-        estimates = {name: self._estimate(self._inquiry.score(at), name) for at, name in enumerate(self.systems)}
-        return tuple(SystemStanding(name, estimates[name], letters[name]) for name in ranked)
+        return tuple(SystemStanding(name, self._estimate(name), letters[name]) for name in ranked)
 
     def _notes(self) -> tuple[str, ...]:
         found = [_TARGET]
         for name in self.systems:
-            if self.pooled.failures[name]:
-                failed = counted(self.pooled.failures[name], "query", "queries")
-                found.append(f"{name} failed on {failed}; each counts as zero")
-            if self.pooled.unknown[name]:
-                unknown = counted(self.pooled.unknown[name], "result")
-                found.append(f"{name} returned {unknown} that are not in the corpus; each counts as zero")
-        unclear = sum(
-            gain(votes) is not None and not any(one is not None for one in votes.values())
-            for votes in self._votes.values()
-        )
-        if unclear:
-            found.append(f"nobody could tell for {counted(unclear, 'picture')}; each counts as half")
+            if failed := self.pooled.failures[name]:
+                found.append(f"{name} failed on {counted(failed, 'query', 'queries')}; each counts as zero")
+            if unknown := self.pooled.unknown[name]:
+                found.append(
+                    f"{name} returned {counted(unknown, 'id')} that are not in the corpus; each counts as zero"
+                )
+        if unclear := sum(all(one is None for one in votes.values()) for votes in self._votes.values()):
+            found.append(f"nobody could tell for {counted(unclear, 'picture')}; each counts as half relevant")
+        if self._inquiry.judge and self._inquiry.twos:
+            saved = max(self._inquiry.difference(two).saved for two in self._inquiry.twos)
+            fewer = int(self.spent * saved / (1 - saved)) if saved < 1 else 0
+            found.append(f"the model's grades saved {f'about {fewer:,} decisions' if fewer else 'no decision'}")
         return tuple(found)
 
 

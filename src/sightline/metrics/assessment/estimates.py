@@ -28,7 +28,8 @@ _TRUST, _TRUSTED_FOR = 0.5, 2.0
 class Assessed:
     """A score or a difference: mean, interval, and p of the hypothesis that it is zero.
 
-    `saved` is the share of decisions that a judge made unnecessary: 0 without one, or where it is of no use.
+    `deviation` is the standard deviation of a draw. `saved` is the share of decisions that a judge made unnecessary: 0
+    without one, or where it is of no use.
     """
 
     mean: float
@@ -36,6 +37,7 @@ class Assessed:
     high: float
     p: float
     draws: int
+    deviation: float
     saved: float = 0.0
 
     @property
@@ -119,10 +121,11 @@ def assess_target(
     known = float((drawn.weights[:, :, target] * np.append(gains, 0.0)[drawn.pairs]).sum())
     limits = (known - left if signed else known, known + left)
     if not len(drawn.pairs):
-        return Assessed(float(np.mean(limits)), *limits, 1.0, 0)
+        return Assessed(float(np.mean(limits)), *limits, 1.0, 0, left / 2)
     plain = observations(drawn, gains, target, signed=signed)
     bets = plain if judge is None else observations(drawn, gains, target, signed=signed, judge=judge)
     low, high = interval(bets, level, limits)
-    mean = float(np.clip(bets.values.mean(), low, high))
-    before, after = float(plain.values.var()), float(bets.values.var())
-    return Assessed(mean, low, high, anytime_p(bets), len(drawn.pairs), max(0.0, 1 - after / before) if before else 0.0)
+    mean, deviation, before = float(np.clip(bets.values.mean(), low, high)), bets.values.std(), plain.values.std()
+    saved = max(0.0, 1 - float(deviation / before) ** 2) if before > 0 else 0.0
+    p = anytime_p(bets) if limits[0] <= 0 <= limits[1] else 0.0  # What is left can't change the sign any more.
+    return Assessed(mean, low, high, p, len(drawn.pairs), float(deviation), saved)

@@ -20,7 +20,7 @@ Two: TypeAlias = tuple[int, int]
 """Numbers of two systems: first, second."""
 Item: TypeAlias = tuple[int, int]
 """Numbers of a query and of a picture."""
-_TIE = 1e-12
+_TIE, _ENOUGH = 1e-12, 20
 
 
 @dataclass(slots=True, eq=False)
@@ -138,6 +138,18 @@ class Inquiry:
         found = {at: self.difference(two) for at, two in enumerate(self.twos) if leader in two}
         left = [at for at, one in found.items() if one.low <= 0 <= one.high and one.half_width > half_width]
         return sorted(left, key=lambda at: found[at].draws)
+
+    def reachable(self, decisions: int) -> float:
+        """About the least difference (or half-width of a score) that so many decisions settle: σ √(2 ln(2 / α) / n).
+
+        With n draws and σ as seen in at least 20 draws; before, half of what a draw can be.
+        """
+        shared = 2 * max(1, self.pool.systems - 1) if self.goal == "compare" else 1
+        found = [self._result(at, 0, self.level) for at in range(len(self._sequences))]
+        ranges = [sequence.draws.reach_at(0) / 2 for sequence in self._sequences]
+        spread = max(one.deviation if one.draws >= _ENOUGH else half for one, half in zip(found, ranges, strict=True))
+        chances = len(self.twos) if self.goal == "compare" else self.pool.systems
+        return spread * math.sqrt(2 * math.log(2 * chances / (1 - self.level)) * shared / max(decisions, 1))
 
     def undecided(self, half_width: float) -> Iterator[Item]:
         """Items to ask about, in order; those that the goal does not need any more come last."""
