@@ -85,6 +85,7 @@ class Assessment:
     _stamp: int | None = field(init=False, repr=False, default=None)
     _votes: dict[Item, dict[str, int | None]] = field(init=False, repr=False, default_factory=dict)
     _seen: dict[str, datetime] = field(init=False, repr=False, default_factory=dict)
+    _undone: dict[str, Item] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self._tasks = {task: number for number, task in enumerate(self.pooled.tasks)}
@@ -146,8 +147,9 @@ class Assessment:
             last = next(mine, None)
             if last is None:
                 return None
+            item = self._undone[person] = self._tasks[last.task], self.pooled.place[last.picture or ""]
             self._append(replace(last, decision=WITHDRAW, when=datetime.now(UTC)))
-            return self._pair((self._tasks[last.task], self.pooled.place[last.picture or ""]))
+            return self._pair(item)
 
     def scores(self) -> dict[str, Scores]:
         """The score of each system with its interval; goal "compare" judges only what differs, and has no scores."""
@@ -236,7 +238,9 @@ class Assessment:
     # What to ask.
 
     def _open_to(self, person: str) -> Iterator[Item]:
-        """What needs another opinion comes first, then what nobody answered; of several people each gets their own."""
+        """What was undone, what needs another opinion, then what nobody answered; of several people each get their own."""
+        if person in self._undone and person not in self._votes.get(self._undone[person], {}):
+            yield self._undone[person]
         for item, votes in self._votes.items():
             if person not in votes and len(votes) < people_needed(votes, str(item), self.people, self.seed):
                 yield item
