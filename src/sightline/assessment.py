@@ -238,7 +238,7 @@ class Assessment:
     # What to ask.
 
     def _open_to(self, person: str) -> Iterator[Item]:
-        """What was undone, what needs another opinion, then what nobody answered; of several people each get their own."""
+        """What was undone, what needs another opinion, then what nobody answered: each person their own."""
         if person in self._undone and person not in self._votes.get(self._undone[person], {}):
             yield self._undone[person]
         for item, votes in self._votes.items():

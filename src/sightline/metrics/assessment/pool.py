@@ -42,15 +42,15 @@ class RankedPool:
 
     @property
     def systems(self) -> int:
-        return self.places.shape[0]
+        return len(self.places)
 
     @property
     def queries(self) -> int:
-        return self.places.shape[1]
+        return len(self.places[0])
 
     @property
     def depth(self) -> int:
-        return self.places.shape[2]
+        return len(self.places[0, 0])
 
     def items(self, first: int, last: int) -> QueryItems:
         """The pairs of queries `first` to `last` (left out), each once."""
@@ -72,8 +72,9 @@ class RankedPool:
 
 def discounts(depth: int) -> Floats:
     """1 / log₂(rank + 1) for ranks 1 to k, divided by their sum: k perfect results score 1."""
-    plain: Floats = 1 / np.log2(np.arange(2, depth + 2))
-    return plain / plain.sum()
+    plain = 1 / np.log2(np.arange(2, depth + 2))
+    shares: Floats = plain / plain.sum()
+    return shares
 
 
 def encode(
