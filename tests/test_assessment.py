@@ -248,7 +248,7 @@ def test_a_models_grades_save_decisions_and_are_told_of(bench: Benchmark) -> Non
         ({"goal": "win"}, "goal"),
         ({"half_width": 0}, "half_width"),
         ({"people": 0}, "people"),
-        ({"runs": 1}, "1 run can't be assessed"),
+        ({"runs": 1}, "needs a list of 2 runs"),
     ],
 )
 def test_bad_arguments_are_refused_with_a_fix(bench: Benchmark, options: dict[str, object], said: str) -> None:
@@ -258,7 +258,7 @@ def test_bad_arguments_are_refused_with_a_fix(bench: Benchmark, options: dict[st
 
 
 def test_bad_runs_grades_and_names_are_refused(bench: Benchmark) -> None:
-    with pytest.raises(UserError, match="list of runs"):
+    with pytest.raises(UserError, match="needs a list"):
         assess(bench, "run")
     none = replace(_runs(bench)[0], attempts=())
     with pytest.raises(UserError, match="no ranking for any task"):
@@ -275,9 +275,15 @@ def test_bad_runs_grades_and_names_are_refused(bench: Benchmark) -> None:
         found.tell(replace(pair, picture="gone.jpg"), 3)
     with pytest.raises(UserError, match="person's name"):
         found.next(person=" ")
-    with pytest.raises(UserError, match="whole number"):
+    with pytest.raises(UserError, match="at least 1"):
         found.next(0)
     assert found.spent == 0
+
+
+def test_before_the_first_decision_no_interval_is_shown(bench: Benchmark) -> None:
+    found = assess(bench, _runs(bench))
+    assert "[nothing judged yet]" in str(found.comparison())
+    assert repr(found) == "<Assessment: bad and good on benchmark: not settled yet after 0 decisions>"
 
 
 def test_two_runs_of_one_name_are_told_apart(bench: Benchmark) -> None:

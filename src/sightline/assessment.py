@@ -17,8 +17,9 @@ from typing import Literal, TypeAlias, get_args
 from sightline.benchmark.files import REVIEWS
 from sightline.benchmark.review_decisions import WITHDRAW, grade_of, standing
 from sightline.benchmark.review_file import append_review, read_reviews
-from sightline.english import counted
-from sightline.errors import UserError
+from sightline.display import Shown
+from sightline.english import counted, listed
+from sightline.errors import UserError, require_at_least, require_one_of
 from sightline.io.files import PathLike
 from sightline.metrics.agreement import AgreementReport
 from sightline.metrics.assessment.inquiry import Goal, Inquiry, Item
@@ -64,8 +65,8 @@ class Outlook:
         )
 
 
-@dataclass(eq=False)
-class Assessment:
+@dataclass(eq=False, repr=False)
+class Assessment(Shown):
     """Pictures to grade, and what the grades say so far; safe for several threads, processes and people.
 
     `next` gives pictures to grade, `tell` keeps a grade, `undo` takes the last one back. `settled` says that the
@@ -79,13 +80,13 @@ class Assessment:
     people: int
     seed: int
     level: float = 0.95
-    _inquiry: Inquiry = field(init=False, repr=False)
-    _lock: threading.RLock = field(init=False, repr=False, default_factory=threading.RLock)
-    _reviews: tuple[Review, ...] = field(init=False, repr=False, default=())
-    _stamp: int | None = field(init=False, repr=False, default=None)
-    _votes: dict[Item, dict[str, int | None]] = field(init=False, repr=False, default_factory=dict)
-    _seen: dict[str, datetime] = field(init=False, repr=False, default_factory=dict)
-    _undone: dict[str, Item] = field(init=False, repr=False, default_factory=dict)
+    _inquiry: Inquiry = field(init=False)
+    _lock: threading.RLock = field(init=False, default_factory=threading.RLock)
+    _reviews: tuple[Review, ...] = field(init=False, default=())
+    _stamp: int | None = field(init=False, default=None)
+    _votes: dict[Item, dict[str, int | None]] = field(init=False, default_factory=dict)
+    _seen: dict[str, datetime] = field(init=False, default_factory=dict)
+    _undone: dict[str, Item] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self._tasks = {task: number for number, task in enumerate(self.pooled.tasks)}
@@ -96,6 +97,10 @@ class Assessment:
     def systems(self) -> tuple[str, ...]:
         """The names of the systems, in the order of the runs."""
         return self.pooled.systems
+
+    def _line(self) -> str:
+        known = "settled" if self.settled else "not settled yet"
+        return f"{listed(self.systems)} on {self.benchmark.name}: {known} after {counted(self.spent, 'decision')}"
 
     @property
     def settled(self) -> bool:
@@ -114,8 +119,7 @@ class Assessment:
     def next(self, n: int = 1, person: str = "me") -> list[Pair]:
         """The next pictures for this person to grade, at most `n`; fewer where nothing is left to ask."""
         _check_person(person)
-        if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-            raise UserError(f"next({n!r}) must be given a number of pictures.", "Give a whole number from 1 on.")
+        require_at_least(1, n=n)
         with self._lock:
             self._refresh()
             self._seen[person] = datetime.now(UTC)
@@ -283,20 +287,22 @@ class Assessment:
         found = self._inquiry.difference((first, second))
         wins, ties, losses = self._inquiry.outcomes((first, second))
         n = wins + ties + losses
+        rate, why = ((wins + ties / 2) / n, None) if n else (None, "nothing judged yet")
         difference = PairedDifference(
-            mean=found.mean,
-            low=found.low,
-            high=found.high,
-            n=n,
-            level=self.level,
-            method="betting",
-            p=found.p,
-            test="betting",
-            dz=None,
-            wins=wins,
-            ties=ties,
-            losses=losses,
-            win_rate=(wins + ties / 2) / n if n else None,
+            found.mean,
+            found.low,
+            found.high,
+            n,
+            self.level,
+            "betting",
+            found.p,
+            "betting",
+            None,
+            wins,
+            ties,
+            losses,
+            rate,
+            why,
         )
         adjusted = min(1.0, found.p * len(self._inquiry.twos))
         return PairedComparison(METRIC, self.systems[first], self.systems[second], difference, adjusted, {})
@@ -374,24 +380,15 @@ def assess(
     >>> found.spent
     1
     """
-    opened = benchmark_of(benchmark)
-    if isinstance(runs, str | Path | Run) or not isinstance(runs, Sequence):
-        raise UserError("An assessment needs a list of runs.", 'Give a list: assess(bench, ["run_a", "run_b"]).')
-    _check(goal, half_width, people, len(runs))
-    named = ((_name(run, found), found) for run in runs for found in [run_of(run)])
-    return Assessment(opened, pool_runs(opened, named, DEPTH), goal, half_width, people, seed)
-
-
-def _check(goal: object, half_width: float, people: int, runs: int) -> None:
-    if goal not in get_args(Goal):
-        raise UserError(f'The goal "{goal}" is unknown.', 'Use "compare" or "score".')
-    least = 2 if goal == "compare" else 1
-    if runs < least:
-        raise UserError(f"{counted(runs, 'run')} can't be assessed with goal {goal}.", f"Give at least {least}.")
+    opened, least = benchmark_of(benchmark), 2 if goal == "compare" else 1
+    require_one_of(get_args(Goal), goal=goal)
+    if isinstance(runs, str | Path | Run) or len(runs) < least:
+        raise UserError(f"An assessment with goal {goal} needs a list of {least} runs or more.", "Give more runs.")
     if not 0 < half_width < 1:
         raise UserError(f"half_width must be between 0 and 1, not {half_width}.", "0.05 is usual.")
-    if people < 1:
-        raise UserError(f"people must be at least 1, not {people}.", "Say how many people judge.")
+    require_at_least(1, people=people)
+    named = ((_name(run, found), found) for run in runs for found in [run_of(run)])
+    return Assessment(opened, pool_runs(opened, named, DEPTH), goal, half_width, people, seed)
 
 
 def _name(given: PathLike | Run, run: Run) -> str:
