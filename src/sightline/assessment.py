@@ -166,17 +166,9 @@ class Assessment(Shown):
         with self._lock:
             self._refresh()
             pairs = tuple(self._compared(first, second) for first, second in self._inquiry.twos)
-            return Comparison(
-                benchmark=self.benchmark.name,
-                systems=self.systems,
-                metrics=(METRIC,),
-                level=self.level,
-                seed=self.seed,
-                clustered_by=None,
-                standings={METRIC: self._standings(pairs)},
-                pairs=pairs,
-                notes=self._notes(),
-            )
+            standings, notes = {METRIC: self._standings(pairs)}, self._notes()
+            about = self.benchmark.name, self.systems, (METRIC,), self.level, self.seed, None
+            return Comparison(*about, standings=standings, pairs=pairs, notes=notes)
 
     def outlook(self, minutes: float = 30, seconds: float = 4) -> Outlook:
         """What so many minutes of judging, at so many seconds for a decision, can settle."""
@@ -262,18 +254,10 @@ class Assessment(Shown):
     # What is known.
 
     def _scores(self, name: str) -> Scores:
-        return Scores(
-            benchmark=self.benchmark.name,
-            system=name,
-            metrics=(METRIC,),
-            level=self.level,
-            seed=self.seed,
-            tasks=(),
-            overall={METRIC: self._estimate(name)},
-            by_label={},
-            failures={"no ranking": self.pooled.failures[name]} if self.pooled.failures[name] else {},
-            notes=self._notes(),
-        )
+        failed = self.pooled.failures[name]
+        failures, overall = {"no ranking": failed} if failed else {}, {METRIC: self._estimate(name)}
+        found = Scores(self.benchmark.name, name, (METRIC,), self.level, self.seed, (), overall, {})
+        return replace(found, failures=failures, notes=self._notes())
 
     def _estimate(self, name: str) -> Estimate:
         found, failed = self._inquiry.score(self.systems.index(name)), self.pooled.failures[name]

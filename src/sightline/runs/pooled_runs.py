@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 
@@ -31,15 +32,15 @@ class PooledRuns:
 
 def pool_runs(benchmark: Benchmark, runs: Iterable[tuple[str, Run]], depth: int) -> PooledRuns:
     """Pool the first `depth` results of each named run; runs may come one at a time, and are not kept."""
-    tasks = {
-        id_: number for number, id_ in enumerate(id_ for id_, one in benchmark.tasks.items() if one.kind == "rank")
-    }
+    ranked = [id_ for id_, task in benchmark.tasks.items() if task.kind == "rank"]
+    tasks = {id_: number for number, id_ in enumerate(ranked)}
     if not tasks:
         raise UserError(f'"{benchmark.name}" has no rank tasks.', "Assess a benchmark whose tasks are search queries.")
     place = picture_numbers(benchmark.corpus)
     found: dict[str, tuple[Places, int, int]] = {}
     for name, run in runs:
-        _refuse_other_version(benchmark, name, run)
+        if not benchmark.is_version(run.benchmark_checksum):
+            raise UserError(f"{name} was run on another version of {benchmark.name}.", "Run the system on this one.")
         rankings = {
             one.task_id: one.prediction.pictures
             for one in run.attempts
@@ -68,22 +69,14 @@ def picture_numbers(corpus: Corpus) -> dict[str, int]:
         id_: number if picture.sha256 is None else first.setdefault(picture.sha256, number)
         for number, (id_, picture) in enumerate(corpus.pictures.items())
     }
+    same = {}
     for group in corpus.groups_of("duplicate"):
-        held = [numbers[id_] for id_ in group.pictures if id_ in numbers]
-        numbers |= {id_: min(held) for id_ in group.pictures if id_ in numbers}
-    return numbers
-
-
-def _refuse_other_version(benchmark: Benchmark, name: str, run: Run) -> None:
-    if not benchmark.is_version(run.benchmark_checksum):
-        raise UserError(
-            f"{name} was run on another version of {benchmark.name}.", "Run the system again on this version."
-        )
+        held = {numbers[id_] for id_ in group.pictures if id_ in numbers}
+        same |= dict.fromkeys(held, min(held, default=0))
+    return {id_: same.get(number, number) for id_, number in numbers.items()}
 
 
 def _free(name: str, taken: Mapping[str, object]) -> str:
     """The name, with a number where another run has it."""
-    number = 1
-    while (free := name if number == 1 else f"{name} ({number})") in taken:
-        number += 1
-    return free
+    names = (name if number == 1 else f"{name} ({number})" for number in count(1))
+    return next(free for free in names if free not in taken)
