@@ -14,7 +14,7 @@ from sightline.display import Table
 from sightline.english import counted, listed
 from sightline.errors import UserError
 from sightline.metrics.blind_rows import NOT_BEATEN, SAME_SOURCE, unbeaten
-from sightline.metrics.scores import Scores, without_empty_reasons
+from sightline.metrics.scores import Scores, lowest_grade, without_empty_reasons
 from sightline.metrics.statistics import FLIPS, RESAMPLES, PairedDifference, holm, paired_differences, tie_letters
 from sightline.metrics.statistics.distributions import check_fraction
 from sightline.metrics.statistics.estimates import FEW_CLUSTERS
@@ -210,7 +210,7 @@ def compare(
         standings={metric: _standings(entries, metric, pairs, level) for metric in chosen},
         pairs=pairs,
         notes=notes,
-        grade=scores[0].grade,
+        grade=lowest_grade(scores),
         warnings=(*dict.fromkeys(warning for one in scores for warning in one.warnings), *differ),
         baselines={metric: found for metric in chosen if (found := _baselines(scores, metric))},
     )
