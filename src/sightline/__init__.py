@@ -17,6 +17,7 @@ TYPE_CHECKING = False  # As that of `typing`, whose import takes longer than all
 if TYPE_CHECKING:
     from sightline.agent.ask import ask
     from sightline.agent.trajectory import Trajectory, read_trajectory
+    from sightline.assessment import Assessment, Pair, assess
     from sightline.authoring.pipeline import make
     from sightline.calls.plan import CostPlan, dry_run
     from sightline.calls.session import Session
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer",
+    "Assessment",
     "Benchmark",
     "Choice",
     "Comparison",
@@ -79,6 +81,7 @@ __all__ = [
     "FunctionEmbedder",
     "FunctionSystem",
     "Hit",
+    "Pair",
     "Picture",
     "PictureSet",
     "Ranking",
@@ -97,6 +100,7 @@ __all__ = [
     "__version__",
     "ablate",
     "ask",
+    "assess",
     "check_steps",
     "compare",
     "curriculum",
@@ -133,6 +137,7 @@ __all__ = [
 VERBS = (
     "ablate",
     "ask",
+    "assess",
     "check_steps",
     "compare",
     "curriculum",
@@ -164,6 +169,7 @@ VERBS = (
 
 _FUNCTIONS = {
     "Answer": "sightline.types",
+    "Assessment": "sightline.assessment",
     "Benchmark": "sightline.types",
     "Choice": "sightline.types",
     "Comparison": "sightline.metrics.comparison",
@@ -174,6 +180,7 @@ _FUNCTIONS = {
     "FunctionEmbedder": "sightline.models.embedders.function",
     "FunctionSystem": "sightline.runs.systems.function",
     "Hit": "sightline.retrieval.results",
+    "Pair": "sightline.assessment",
     "Picture": "sightline.types",
     "PictureSet": "sightline.types",
     "Ranking": "sightline.types",
@@ -191,6 +198,7 @@ _FUNCTIONS = {
     "UserError": "sightline.errors",
     "ablate": "sightline.reason.ablations",
     "ask": "sightline.agent.ask",
+    "assess": "sightline.assessment",
     "check_steps": "sightline.reason.steps.pipeline",
     "compare": "sightline.scoring",
     "curriculum": "sightline.reason.curriculum.compiler",
