@@ -52,7 +52,9 @@ def beside_baselines(
         before = {name: _column(table.ids, metrics[name][1]) for name in shared}
         after = {name: table.columns[name].values for name in shared}
         clusters = table.clusters if clustered else None
-        differences = paired_differences(before, after, clusters=clusters, level=level, seed=seed)
+        differences = paired_differences(
+            before, after, clusters=clusters, weights=table.weights, level=level, seed=seed
+        )
         found += [
             BaselineScore(by, name, metrics[name][0], differences[name], _is_above(differences[name]))
             for name in shared
