@@ -17,7 +17,10 @@ TYPE_CHECKING = False  # As that of `typing`, whose import takes longer than all
 if TYPE_CHECKING:
     from sightline.agent.ask import ask
     from sightline.agent.trajectory import Trajectory, read_trajectory
+    from sightline.authoring.extend import extend
     from sightline.authoring.pipeline import make
+    from sightline.authoring.query_drift import drift
+    from sightline.authoring.query_sample import QueryLog
     from sightline.calls.plan import CostPlan, dry_run
     from sightline.calls.session import Session
     from sightline.errors import SightlineError, UserError
@@ -81,6 +84,7 @@ __all__ = [
     "Hit",
     "Picture",
     "PictureSet",
+    "QueryLog",
     "Ranking",
     "Relevance",
     "Results",
@@ -101,10 +105,12 @@ __all__ = [
     "compare",
     "curriculum",
     "difficulty",
+    "drift",
     "dry_run",
     "embed",
     "estimate",
     "export_files",
+    "extend",
     "import_files",
     "index",
     "leaderboard",
@@ -137,8 +143,10 @@ VERBS = (
     "compare",
     "curriculum",
     "difficulty",
+    "drift",
     "embed",
     "export_files",
+    "extend",
     "import_files",
     "index",
     "leaderboard",
@@ -176,6 +184,7 @@ _FUNCTIONS = {
     "Hit": "sightline.retrieval.results",
     "Picture": "sightline.types",
     "PictureSet": "sightline.types",
+    "QueryLog": "sightline.authoring.query_sample",
     "Ranking": "sightline.types",
     "Relevance": "sightline.types",
     "Results": "sightline.retrieval.results",
@@ -195,10 +204,12 @@ _FUNCTIONS = {
     "compare": "sightline.scoring",
     "curriculum": "sightline.reason.curriculum.compiler",
     "difficulty": "sightline.reason.difficulty.measure",
+    "drift": "sightline.authoring.query_drift",
     "dry_run": "sightline.calls.plan",
     "embed": "sightline.models.embedders.pipeline",
     "estimate": "sightline.metrics.statistics.estimates",
     "export_files": "sightline.exchange",
+    "extend": "sightline.authoring.extend",
     "import_files": "sightline.exchange",
     "index": "sightline.indexing",
     "leaderboard": "sightline.reports.leaderboard",

@@ -16,10 +16,13 @@ from sightline.authoring.cost_estimate import estimate_costs
 from sightline.authoring.judge import JudgeStage
 from sightline.authoring.pictures import PicturesStage
 from sightline.authoring.plan import PlanStage, check_quotas
+from sightline.authoring.pool_from_systems import DEPTH
 from sightline.authoring.project import Project
 from sightline.authoring.project_loader import ProjectLoader
 from sightline.authoring.publish import PublishStage
+from sightline.authoring.queries_from_life import make_from_queries
 from sightline.authoring.query import QueryStage
+from sightline.authoring.query_sample import QueryLog
 from sightline.authoring.review import ReviewStage
 from sightline.authoring.similarity import SimilarityStage
 from sightline.authoring.stage import AuthoringStage, BatchOptions, StageResult, counts_text
@@ -34,6 +37,7 @@ from sightline.english import counted
 from sightline.errors import UserError, nearest
 from sightline.io.files import PathLike, as_path, optional_path
 from sightline.models.protocols import Embedder
+from sightline.runs.systems.base import System
 from sightline.types import Benchmark
 
 STAGES: Mapping[str, Callable[[Path | None, StageOptions], AuthoringStage]] = {
@@ -145,8 +149,8 @@ class Made(Table[StageResult]):
     def bench(self) -> Path | None:
         """The folder of the benchmark, once it is assembled."""
         wrote = [path for stage in self.stages if stage.stage == "assemble" for path in stage.wrote]
-        place = wrote[-1] if wrote else self.folder / FOLDER
-        return place if (place / HEADER).is_file() else None
+        places = (*wrote[-1:], self.folder / FOLDER, self.folder)
+        return next((place for place in places if (place / HEADER).is_file()), None)
 
     def benchmark(self) -> Benchmark:
         """The benchmark itself."""
@@ -207,6 +211,9 @@ def make(
     embedder: str | Embedder | None = None,
     vectors: PathLike | None = None,
     batch: BatchOptions | None = None,
+    queries: PathLike | QueryLog | None = None,
+    pool: Mapping[str, PathLike | System | Embedder | UserFunction] | None = None,
+    depth: int = DEPTH,
     watch: Callable[[StageResult], None] | None = None,
     seed: int | None = None,
     limit: int | None = None,
@@ -237,6 +244,14 @@ def make(
         What `embed` wrote, to plan by.
     batch:
         Ask in a provider's batch, at half the price.
+    queries:
+        A file of your own queries, or a `QueryLog` that says how it is read: `out` is then a benchmark of them that
+        people have still to judge, and no model is asked.
+    pool:
+        With `queries`: systems whose results are to be judged, by name. What `run` takes, or a run that is there: its
+        folder, a file (TREC, ranx, CSV) or a folder of these. They are kept in `runs` of the benchmark's folder.
+    depth:
+        With `pool`: how many results of each system are to be judged.
     watch:
         Is told of each stage when it is done.
     seed:
@@ -260,6 +275,8 @@ def make(
     6
     """
     session = Session.of(session, workspace)
+    if queries is not None:
+        return _of_queries(queries, pool or {}, pictures, out, stage, depth, seed, session, watch)
     place, folder = optional_path(out, "the project's folder"), optional_path(pictures, "a folder of pictures")
     loader = ProjectLoader(session, place, _named(given or {}), session.seed if seed is None else seed, limit)
     panel = (judges,) if isinstance(judges, str) else tuple(judges)
@@ -280,6 +297,35 @@ def make(
     if made.price is not None:  # All stages in one table, with what they cost together.
         raise DryRunError(made.price)
     return made
+
+
+def _of_queries(
+    queries: PathLike | QueryLog,
+    pool: Mapping[str, Any],
+    pictures: PathLike | None,
+    out: PathLike | None,
+    stage: object,
+    depth: int,
+    seed: int | None,
+    session: Session,
+    watch: Callable[[StageResult], None] | None,
+) -> Made:
+    if stage is not None or out is None:
+        wrong = "has no stages" if stage is not None else "needs a place for the benchmark"
+        raise UserError(f"A benchmark of your own queries {wrong}.", "sightline make DIR --queries FILE --out BENCH")
+    log = queries if isinstance(queries, QueryLog) else QueryLog(queries)
+    folder, place = optional_path(pictures, "a folder of pictures"), as_path(out, "the folder of the benchmark")
+    done = make_from_queries(
+        log,
+        pool,
+        folder or session.config.paths.pictures,
+        place,
+        depth=depth,
+        seed=seed if seed is not None else session.seed or 0,
+        session=session,
+        watch=watch or (lambda _: None),
+    )
+    return Made(place, tuple(done))
 
 
 def _chosen(stage: str | AuthoringStage | None, folder: Path | None, by: StageOptions) -> tuple[AuthoringStage, ...]:

@@ -106,15 +106,16 @@ class Scores(Table[TaskScore]):
     It has a row for each attempt at each task: iterate over it, or over a part of `scores.tasks`, such as
     `scores.tasks[:5]`.
 
-    `failures` counts attempts by kind of failure, a missing prediction among them; `undefined` counts the tasks that
-    a metric leaves out; `unjudged` is the mean share of unjudged pictures among the first `unjudged_depth`,
-    `condensed` the first metric of rankings without them, where there are any; `chance` is what a text metric gives to texts of unrelated tasks; `best_of` is the mean best@1, best@2, … of repeated runs;
-    `recall` is, by kind of task, the recall of rankings at growing cut-offs; `of_tasks` is how many tasks the benchmark
-    has, which is more than were scored where the run was limited. `grade` is that of the labels, `baselines` are
-    systems that see no pixel on the same tasks, `warnings` say why the score deserves less trust than it looks, and
-    `corrected` are scores freed of errors of generated labels by what people decided on a drawn sample; files of older
-    versions have none of them. `asked` are the metrics that tables show, all where it is empty; `attribution` says why
-    an agent missed pictures. Neither of the two is in `scores.json`.
+    `failures` counts attempts by kind of failure, a missing prediction among them; `undefined` counts the tasks that a
+    metric leaves out; `unjudged` is the mean share of unjudged pictures among the first `unjudged_depth`, `condensed`
+    the first metric of rankings without them, where there are any; `chance` is what a text metric gives to texts of
+    unrelated tasks; `best_of` is the mean best@1, best@2, … of repeated runs; `recall` is, by kind of task, the recall
+    of rankings at growing cut-offs; `of_tasks` is how many tasks the benchmark has, which is more than were scored
+    where the run was limited. `grade` is that of the labels, `baselines` are systems that see no pixel on the same
+    tasks, `warnings` say why the score deserves less trust than it looks, and `corrected` are scores freed of errors
+    of generated labels by what people decided on a drawn sample; files of older versions have none of them. `asked`
+    are the metrics that tables show, all where it is empty; `attribution` says why an agent missed pictures. Neither
+    of the two is in `scores.json`.
     """
 
     __pydantic_config__: ClassVar = {"extra": "forbid"}

@@ -252,9 +252,7 @@ def _is_proportion(values: Floats, told: bool | None) -> bool:
     return zero_or_one if told is None else told
 
 
-def _assemble(
-    column: Column, kept: NDArray[np.bool_], weights: Floats | None, ends: Ends, level: float
-) -> Estimate:
+def _assemble(column: Column, kept: NDArray[np.bool_], weights: Floats | None, ends: Ends, level: float) -> Estimate:
     values, answered = column.values[kept], column.answered[kept]
     told = np.isfinite(answered)
     given, weight = answered[told], None if weights is None else weights[told]

@@ -9,7 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from sightline.metrics.statistics.distributions import check_fraction, student_quantile, student_tail
-from sightline.metrics.statistics.estimates import ClusterLabels, cluster_codes, narrow, together, too_few_clusters, weights_of
+from sightline.metrics.statistics.estimates import (
+    ClusterLabels,
+    cluster_codes,
+    narrow,
+    together,
+    too_few_clusters,
+    weights_of,
+)
 from sightline.metrics.statistics.intervals import (
     RESAMPLES,
     Bca,
