@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from statistics import median_low
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from sightline.authoring.pool_from_systems import DEPTH, RUNS, Pool, fitted, rea
 from sightline.authoring.queries_from_life import CLICKS, QUERIES_REPORT
 from sightline.authoring.review_changes import raised
 from sightline.benchmark.folder import SAME_TASKS, read_benchmark, write_benchmark_elsewhere
+from sightline.benchmark.review_decisions import grade_of, standing
 from sightline.display import Table, html_table, quiet
 from sightline.english import counted, listed
 from sightline.errors import UserError, require_at_least
@@ -67,10 +69,8 @@ class Extension(Table[ExtendedSystem]):
     @property
     def to_judge(self) -> int:
         """How many pictures are to be judged, each once for each task."""
-        return sum(
-            picture not in getattr(self.benchmark.truth.get(task), "grades", {})
-            for task, picture in {(one.task, one.picture) for one in self.benchmark.candidates}
-        )
+        judged = {(task, name) for task, truth in _labels(self.benchmark).items() for name in truth.grades}
+        return len({(one.task, one.picture) for one in self.benchmark.candidates} - judged)
 
     @property
     def reusable(self) -> bool | None:
@@ -176,7 +176,8 @@ def extend(
             warnings.append(
                 f"{name}: {counted(unknown.total(), 'result')} not among the pictures: {', '.join(unknown)[:200]}"
             )
-    known = {task: dict(truth.grades) for task, truth in before.truth.items() if isinstance(truth, Relevance)}
+    labels = _labels(before)
+    known = {task: dict(truth.grades) for task, truth in labels.items()}
     for one in before.candidates:
         known.setdefault(one.task, {}).setdefault(one.picture, 0)
     card = {**before.card, SAME_TASKS: sorted({*before.former_checksums, before.checksum or ""} - {""})}
@@ -192,7 +193,20 @@ def extend(
             link_or_copy(source / name, place / name)
     for name, run in {**old, **new}.items():
         write_run(run, place / RUNS / name)
-    return Extension(place, written, _metric(before), depth, _measured(before, old, new, depth), tuple(warnings))
+    return Extension(
+        place, written, _metric(before), depth, _measured(before, labels, old, new, depth), tuple(warnings)
+    )
+
+
+def _labels(benchmark: Benchmark) -> dict[str, Relevance]:
+    """What is judged: labels, and for other pictures the grade in the middle of those that people gave."""
+    given: dict[str, dict[str, list[int]]] = {}
+    for one in standing(benchmark.reviews):
+        if one.picture is not None and (grade := grade_of(one.decision)) is not None:
+            given.setdefault(one.task, {}).setdefault(one.picture, []).append(grade)
+    people = {task: {name: median_low(votes) for name, votes in of.items()} for task, of in given.items()}
+    found = {task: truth.grades for task, truth in benchmark.truth.items() if isinstance(truth, Relevance)}
+    return {task: Relevance({**people.get(task, {}), **grades}) for task, grades in found.items()}
 
 
 def _metric(benchmark: Benchmark) -> str:
@@ -235,19 +249,19 @@ def _place(given: PathLike) -> tuple[Path, str]:
 
 
 def _measured(
-    benchmark: Benchmark, old: Mapping[str, Run], new: Mapping[str, Run], depth: int
+    benchmark: Benchmark, labels: Mapping[str, Relevance], old: Mapping[str, Run], new: Mapping[str, Run], depth: int
 ) -> tuple[ExtendedSystem, ...]:
     """Every system on the labels that are there: score, holes, and score and rank without what it alone brought."""
     runs = {**old, **new}
-    tasks = [task for task in benchmark.tasks if isinstance(benchmark.truth.get(task), Relevance)]
+    tasks = [task for task in benchmark.tasks if task in labels]
     said = {name: _rankings(run, tasks) for name, run in runs.items()}
-    truths = [benchmark.truth[task] for task in tasks]
+    truths = [labels[task] for task in tasks]
     kept = np.array([has_something(truth) for truth in truths], np.bool_)
     weights = np.array([benchmark.tasks[task].weight for task in tasks])
     metric = _metric(benchmark)
 
-    def mean(name: str, system: str, labels: Sequence[Any], over: Any = kept) -> float | None:
-        values: Floats = formula(name)(batch_of(zip(labels, said[system], strict=True)))
+    def mean(name: str, system: str, truth: Sequence[Relevance], over: Any = kept) -> float | None:
+        values: Floats = formula(name)(batch_of(zip(truth, said[system], strict=True)))
         over = over & np.isfinite(values)
         return float(np.average(values[over], weights=weights[over])) if over.any() else None
 
@@ -259,7 +273,6 @@ def _measured(
         holes = [
             sum(picture not in truth.grades for picture in dict.fromkeys(one.pictures[:depth]))
             for truth, one in zip(truths, said[name], strict=True)
-            if isinstance(truth, Relevance)
         ]
         found.append(
             ExtendedSystem(
@@ -286,7 +299,9 @@ def _rankings(run: Run, tasks: Iterable[str]) -> list[Ranking]:
     ]
 
 
-def _without_own(name: str, said: Mapping[str, list[Ranking]], truths: Sequence[Any], depth: int) -> list[Relevance]:
+def _without_own(
+    name: str, said: Mapping[str, list[Ranking]], truths: Sequence[Relevance], depth: int
+) -> list[Relevance]:
     """The labels without those of pictures that this system alone has among its first results."""
     found = []
     for at, truth in enumerate(truths):

@@ -75,5 +75,6 @@ def unbeaten(rows: Iterable[BaselineScore], metric: str | None = None) -> tuple[
 
     One that knows of too few tasks to be compared says nothing either way.
     """
-    kept = [row for row in rows if not row.beaten and row.difference.reason is None and metric in (None, row.metric)]
+    known = (row for row in rows if row.difference.reason is None and row.difference.n)
+    kept = [row for row in known if not row.beaten and metric in (None, row.metric)]
     return tuple(sorted(kept, key=lambda row: -row.estimate.mean))

@@ -63,7 +63,9 @@ def _hole_lines(scores: Scores) -> list[str]:
     """How many results nobody judged, and the first metric without them; nothing where all are judged."""
     if not scores.unjudged:
         return []
-    beside = "".join(f"; {name} without the others: {one} (condensed)" for name, one in scores.condensed.items())
+    beside = "".join(
+        f"; {name} without the others: {one} (condensed)" for name, one in scores.condensed.items() if one.n
+    )
     return [f"judged@{scores.unjudged_depth}: {1 - scores.unjudged:.1%} of the results{beside}"]
 
 
