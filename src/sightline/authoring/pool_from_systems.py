@@ -28,7 +28,7 @@ from sightline.runs.folder import HEADER, read_run, write_run
 from sightline.runs.runner import run as run_system
 from sightline.runs.summary import failures_of
 from sightline.runs.system_spec import parse_spec
-from sightline.types import Attempt, Benchmark, Candidate, Failure, PictureSet, Ranking, Run
+from sightline.types import Attempt, Benchmark, Candidate, PictureSet, Ranking, Run
 
 RUNS = "runs"
 DEPTH = 10
@@ -118,13 +118,25 @@ class Pool:
         self._ranks.append(np.array(ranks, np.int32))
         return unknown
 
-    def candidates(self, but: Mapping[str, Mapping[str, object]] | None = None) -> tuple[Candidate, ...]:
-        """The pool, by task, best rank first; `score` is 1 / best rank. Pairs in `but` are left out."""
-        codes, ranks = (np.concatenate(parts or [np.zeros(0, np.int64)]) for parts in (self._codes, self._ranks))
+    @property
+    def size(self) -> int:
+        """How many pictures there are to judge, each once for each task."""
+        return len(self._best()[0])
+
+    def _best(self) -> tuple[Ints, NDArray[np.int32]]:
+        """Each pair of task and picture once, with its best rank."""
+        if not self._codes:
+            return np.zeros(0, np.int64), np.zeros(0, np.int32)
+        codes, ranks = np.concatenate(self._codes), np.concatenate(self._ranks)
         order = np.lexsort((ranks, codes))
         codes, ranks = codes[order], ranks[order]
         first = np.concatenate([[True], codes[1:] != codes[:-1]]) if len(codes) else np.zeros(0, np.bool_)
-        codes, ranks = codes[first], ranks[first]
+        self._codes, self._ranks = [codes[first]], [ranks[first]]
+        return codes[first], ranks[first]
+
+    def candidates(self, but: Mapping[str, Mapping[str, object]] | None = None) -> tuple[Candidate, ...]:
+        """The pool, by task, best rank first; `score` is 1 / best rank. Pairs in `but` are left out."""
+        codes, ranks = self._best()
         order = np.lexsort((codes, ranks, codes // max(len(self._pictures), 1)))
         tasks, pictures = list(self._tasks), list(self._pictures)
         scores = {rank: 1 / rank for rank in range(1, self._depth + 1)}
@@ -216,7 +228,8 @@ def _read_csv(path: Path) -> Run:
 
 def fitted(run: Run, benchmark: Benchmark) -> tuple[Run, tuple[str, ...]]:
     """The run with the attempts at tasks of the benchmark, which it may know by their words; and its other queries."""
-    by_words = {query_key(task.text): task.id for task in benchmark.tasks.values() if task.text}
+    strange = any(attempt.task_id not in benchmark.tasks for attempt in run.attempts)
+    by_words = {query_key(task.text): task.id for task in benchmark.tasks.values() if task.text} if strange else {}
     attempts: dict[tuple[str, int], Attempt] = {}
     unknown: list[str] = []
     for attempt in run.attempts:
@@ -237,12 +250,3 @@ def fitted(run: Run, benchmark: Benchmark) -> tuple[Run, tuple[str, ...]]:
         run, benchmark=benchmark.name, benchmark_checksum=benchmark.checksum, attempts=tuple(attempts.values())
     )
     return fitting, tuple(unknown)
-
-
-def answers_of(run: Run) -> dict[str, tuple[str, ...]]:
-    """What a run found, by task; nothing for a failure."""
-    return {
-        attempt.task_id: tuple(attempt.prediction.pictures)
-        for attempt in run.attempts
-        if not isinstance(attempt.prediction, Failure) and isinstance(attempt.prediction, Ranking | PictureSet)
-    }

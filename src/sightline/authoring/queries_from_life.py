@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sightline.authoring.pool_from_systems import DEPTH, Pool, PooledSystem, add_systems, read_runs
+from sightline.authoring.pool_from_systems import DEPTH, RUNS, Pool, PooledSystem, add_systems, read_runs
 from sightline.authoring.query_clicks import PROVENANCE, WeakLabel
 from sightline.authoring.query_sample import LoggedQuery, QueryLog, QuerySample, sample_queries
 from sightline.authoring.stage import StageResult
@@ -32,6 +32,7 @@ from sightline.types.task import WEIGHT
 
 QUERIES_REPORT = "queries.json"
 CLICKS = "clicks.jsonl"
+_MOST_LISTED = 1_000_000
 _METRICS = ("ndcg@10", "p@10", "rr@10")
 
 
@@ -59,12 +60,13 @@ def make_from_queries(
     started, pool, pooled = time.monotonic(), Pool(benchmark, depth), list[PooledSystem]()
     for system in add_systems(benchmark, systems, pool, session=session, seed=seed):
         pooled.append(system)
-    candidates = (*pool.candidates(), *_clicked(drawn.clicks, benchmark, pool)) if systems or drawn.clicks else ()
+    candidates = (*pool.candidates(), *_clicked(drawn.clicks, benchmark)) if pool.size <= _MOST_LISTED else ()
     card = {**benchmark.card, "pool": {one.name: one.to_json() for one in pooled}, SAME_TASKS: [benchmark.checksum]}
-    if candidates or systems:
+    if candidates or pooled:
         write_benchmark(replace(benchmark, candidates=candidates, card=card), out)
-    write_jsonl(out / CLICKS, _click_rows(drawn.clicks)) if drawn.clicks else None
-    done = _about_pool(pooled, candidates, out, time.monotonic() - started)
+    if drawn.clicks:
+        write_jsonl(out / CLICKS, _click_rows(drawn.clicks))
+    done = _about_pool(pooled, pool.size, out, time.monotonic() - started)
     watch(done)
     yield done
 
@@ -137,12 +139,11 @@ def _benchmark(out: Path, corpus: Corpus, tasks: Mapping[str, Task], drawn: Quer
     return Benchmark(out.resolve().name, corpus, tasks, unjudged, metrics=_METRICS, card=card)
 
 
-def _clicked(clicks: Mapping[str, list[WeakLabel]], benchmark: Benchmark, pool: Pool) -> Iterator[Candidate]:
-    """Clicked pictures that no system found: they are looked at too."""
-    known = {(one.task, one.picture) for one in pool.candidates()}
+def _clicked(clicks: Mapping[str, list[WeakLabel]], benchmark: Benchmark) -> Iterator[Candidate]:
+    """Clicked pictures: they are looked at too."""
     for task, labels in clicks.items():
         for label in labels if task in benchmark.tasks else ():
-            if label.picture in benchmark.corpus.pictures and (task, label.picture) not in known:
+            if label.picture in benchmark.corpus.pictures:
                 yield Candidate(task, label.picture, "pooled")
 
 
@@ -167,10 +168,10 @@ def _about_queries(
     return StageResult("queries", (out / QUERIES_REPORT,), counts, warnings=tuple(warnings), seconds=seconds)
 
 
-def _about_pool(
-    pooled: list[PooledSystem], candidates: tuple[Candidate, ...], out: Path, seconds: float
-) -> StageResult:
+def _about_pool(pooled: list[PooledSystem], size: int, out: Path, seconds: float) -> StageResult:
     failures = {f"{one.name} {kind}": count for one in pooled for kind, count in one.failures.items()}
-    warnings = tuple(warning for one in pooled for warning in one.warnings())
-    counts = {"systems": len(pooled), "candidates": len(candidates)}
-    return StageResult("pool", (out,), counts, failures, warnings, seconds=seconds)
+    warnings = [warning for one in pooled for warning in one.warnings()]
+    if size > _MOST_LISTED:
+        warnings.append(f"the pool is too large to be listed in candidates.jsonl; it is what {out / RUNS} holds")
+    counts = {"systems": len(pooled), "pictures to judge": size}
+    return StageResult("pool", (out,), counts, failures, tuple(warnings), seconds=seconds)
