@@ -221,8 +221,9 @@ def _drawn(counts: Floats, size: int, rng: np.random.Generator) -> Floats:
     """The weights of a benchmark that is drawn as `make` draws it; 0 for queries that are not in it."""
     there = np.flatnonzero(counts)
     part = counts[there]
-    chances = inclusion(part, strata_of(part), size)
-    chosen = systematic(chances, rng)
+    strata = strata_of(part)
+    chances = inclusion(part, strata, size)
+    chosen = systematic(chances, strata, rng)
     weights = np.zeros(len(counts))
     weights[there[chosen]] = part[chosen] / chances[chosen]
     return weights

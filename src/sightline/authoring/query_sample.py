@@ -27,6 +27,7 @@ STRATA = ("head", "torso", "tail")
 SAMPLE = 1000
 _OPEN_SESSIONS = 100_000
 _LONGEST = 1_000
+_FEWEST_BY_STRATA = 9
 Floats = NDArray[np.float64]
 
 
@@ -94,7 +95,7 @@ def sample_queries(log: QueryLog, seed: int = 0) -> QuerySample:
     traffic = read_traffic(log)
     strata = strata_of(traffic.counts)
     chances = inclusion(traffic.counts, strata, log.sample)
-    chosen = np.flatnonzero(systematic(chances, np.random.default_rng(seed)))
+    chosen = np.flatnonzero(systematic(chances, strata, np.random.default_rng(seed)))
     chosen = chosen[np.argsort(-traffic.counts[chosen], kind="stable")]
     drawn = [traffic.query(at, chances[at], None if strata is None else STRATA[strata[at]]) for at in chosen.tolist()]
     labels, places = traffic.clicks(drawn, chosen.tolist())
@@ -248,7 +249,9 @@ def inclusion(counts: Floats, strata: NDArray[np.intp] | None, sample: int | Non
     chances = np.ones(len(counts))
     if sample is None or sample >= len(counts):
         return chances
-    groups = [np.arange(len(counts))] if strata is None else [np.flatnonzero(strata == at) for at in range(len(STRATA))]
+    groups = [np.arange(len(counts))]
+    if strata is not None and sample >= _FEWEST_BY_STRATA:
+        groups = [members for at in range(len(STRATA)) if len(members := np.flatnonzero(strata == at))]
     left = sample
     for waiting, members in enumerate(sorted(groups, key=len)):
         part = min(len(members), left // (len(groups) - waiting))
@@ -270,9 +273,9 @@ def _proportional(counts: Floats, number: int) -> Floats:
     return np.minimum(chances, 1.0)
 
 
-def systematic(chances: Floats, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """A draw with exactly these chances and a fixed size: each whole step of their sum, in random order."""
-    order = rng.permutation(len(chances))
+def systematic(chances: Floats, strata: NDArray[np.intp] | None, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """A draw with exactly these chances and fixed sizes: each whole step of their sum, by stratum, in random order."""
+    order = np.lexsort((rng.random(len(chances)), np.zeros(len(chances)) if strata is None else strata))
     steps = np.floor(np.concatenate([[0.0], np.cumsum(chances[order])]) + rng.random())
     chosen: NDArray[np.bool_] = chances >= 1
     chosen[order] |= np.diff(steps) > 0
