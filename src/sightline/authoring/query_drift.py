@@ -1,11 +1,12 @@
 """Do today's queries still look like those of the benchmark?
 
 Asked without an embedder, in words that can be shown: would a benchmark of the same size that is drawn today be as far
-from today's log? The log is split into two halves at random, many times. From one half a benchmark is drawn by the rule
-of `make`; the other is what both benchmarks are held against, so that rare queries, which no two weeks share, are no
-drift. The distance of words is the total variation
+from today's log? The log is split at random, many times. From four fifths of it a benchmark is drawn by the rule of
+`make`; the last fifth is what both benchmarks are held against, so that rare queries, which no two weeks share, are no
+drift. (From smaller parts, draws would come out closer than a benchmark of a whole log does.) The distance of words is
+the total variation
 
-    D = ½ Σ over words |share of the word in the benchmark - share in the half|,
+    D = ½ Σ over words |share of the word in the benchmark - share in the fifth|,
 
 shares weighted by traffic. `drift` is the mean of D(benchmark) - D(drawn today), its interval are the 2.5 and 97.5 %
 quantiles over the splits, and p is the share of splits in which the one that is drawn today is at least as far.
@@ -31,6 +32,7 @@ from sightline.plain_text import text_table
 from sightline.types import Benchmark
 
 DRAWS = 199
+_DRAWN_FROM = 0.8
 _WORDS = 10
 _SURE = 0.95
 """A word is new, or gone, where a draw would hold it with this probability, or a benchmark without drift would."""
@@ -207,10 +209,10 @@ def _splits(traffic: Traffic, then: Floats, words: _Words, size: int, rng: np.ra
     counts = np.maximum(np.rint(traffic.counts), 1).astype(np.int64)
     found, own = np.zeros((draws, 2)), words.shares(then)
     for number in range(draws):
-        half = np.zeros(len(then))
-        half[: len(counts)] = rng.binomial(counts, 0.5)
-        other = np.concatenate([counts, np.zeros(len(then) - len(counts))]) - half
-        drawn = _drawn(half, size, rng)
+        part = np.zeros(len(then))
+        part[: len(counts)] = rng.binomial(counts, _DRAWN_FROM)
+        other = np.concatenate([counts, np.zeros(len(then) - len(counts))]) - part
+        drawn = _drawn(part, size, rng)
         target = words.shares(other)
         farther = np.abs(own - target).sum() - np.abs(words.shares(drawn) - target).sum()
         found[number] = other[drawn > 0].sum() / max(float(other.sum()), 1.0), farther / 2
