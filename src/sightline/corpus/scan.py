@@ -22,7 +22,7 @@ from sightline.corpus.file_reader import PictureReading, ReadJob, RefusedFile, U
 from sightline.corpus.groups import GROUPING, count_groups, rebuild_groups
 from sightline.corpus.metadata_table import read_metadata_rows
 from sightline.corpus.names import owner_of, owner_reader
-from sightline.corpus.pixels import MissingDecoderError, has_heif
+from sightline.corpus.pixels import MissingDecoderError, missing_decoders
 from sightline.corpus.rights import RightsMap
 from sightline.corpus.store import CorpusRoot, CorpusStore, MissingFile
 from sightline.corpus.walk import FolderWalk
@@ -180,12 +180,13 @@ def scan_folder(
 
 def _tell_missing_decoder(store: CorpusStore) -> None:
     """Pictures that an optional package would read are no fault of theirs: say which, every time."""
-    detail = MissingDecoderError().detail
-    (count,) = store.database.execute(
-        "SELECT count(*) FROM files WHERE state = 'present' AND detail = ?", (detail,)
-    ).fetchone()
-    if count:
-        _log.warning("pictures passed over: %d. %s", count, detail)
+    for extra in missing_decoders():
+        detail = MissingDecoderError(extra).detail
+        (count,) = store.database.execute(
+            "SELECT count(*) FROM files WHERE state = 'present' AND detail = ?", (detail,)
+        ).fetchone()
+        if count:
+            _log.warning("pictures passed over: %d. %s", count, detail)
 
 
 def checked_places(folder: Path, workspace: Path) -> tuple[Path, Path]:
@@ -243,7 +244,7 @@ class _Scanner:
         offline, deleted = self._sort_out(gone, walk.unreachable, seen)
         self.store.set_state(offline, "offline")
         self.store.set_state(deleted, "deleted")
-        todo = self.store.plan_reading(self.root, current_readers(settings.max_pixels, has_heif()))
+        todo = self.store.plan_reading(self.root, current_readers(settings.max_pixels, missing_decoders()))
         _log.info("%d files, %d to read", seen, todo)
         counts = self._read(todo) if todo else Counter()
         moved = counts["moved"]

@@ -11,6 +11,8 @@ from sightline.types.corpus import Json, PictureRef
 WEIGHT: Final = "traffic_weight"
 """The key of `Task.extra` for how much traffic a task stands for."""
 TaskKind: TypeAlias = Literal["rank", "select", "answer", "choose", "describe"]
+FINDING: frozenset[TaskKind] = frozenset(("rank", "select"))
+"""Tasks that ask for pictures of the corpus."""
 Part: TypeAlias = "str | PictureRef"
 """A piece of a prompt: text, or a picture at that place in it."""
 
