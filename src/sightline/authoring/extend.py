@@ -8,7 +8,7 @@ only one system found, does that system's rank change?
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median_low
 from typing import Any
@@ -20,8 +20,8 @@ from sightline.authoring.queries_from_life import CLICKS, QUERIES_REPORT
 from sightline.authoring.review_changes import raised
 from sightline.benchmark.folder import SAME_TASKS, read_benchmark, write_benchmark_elsewhere
 from sightline.benchmark.review_decisions import grade_of, standing
-from sightline.display import Table, html_table, quiet
-from sightline.english import counted, listed
+from sightline.display import Table
+from sightline.english import counted, listed, some
 from sightline.errors import UserError, require_at_least
 from sightline.io.files import PathLike, as_path, link_or_copy
 from sightline.metrics.attempt_scores import has_something
@@ -30,10 +30,9 @@ from sightline.metrics.ranked_batch import Floats, batch_of
 from sightline.metrics.ranked_formula import formula
 from sightline.plain_text import text_table
 from sightline.runs.folder import HEADER, read_run, write_run
-from sightline.types import Benchmark, PictureSet, Prediction, Ranking, Relevance, Run
+from sightline.types import Benchmark, Json, PictureSet, Prediction, Ranking, Relevance, Run
 
 _FEWEST = 3
-_HEAD = ("system", "to judge", "judged", "{metric}", "condensed", "without own", "rank", "rank without own")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,7 @@ class Extension(Table[ExtendedSystem]):
     metric: str
     depth: int
     systems: tuple[ExtendedSystem, ...]
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
 
     @property
     def to_judge(self) -> int:
@@ -79,24 +78,19 @@ class Extension(Table[ExtendedSystem]):
         return all(one.rank == one.rank_without_own for one in ranked) if len(ranked) >= _FEWEST else None
 
     def to_json(self) -> dict[str, Any]:
-        """What `extend --json` prints, and `extension.json` holds."""
-        return {
-            "out": str(self.out),
-            "version": self.benchmark.version,
-            "to_judge": self.to_judge,
-            "metric": self.metric,
-            "depth": self.depth,
-            "reusable": self.reusable,
-            "systems": [asdict(one) for one in self.systems],
-            "warnings": list(self.warnings),
-        }
-
-    def records(self) -> list[dict[str, Any]]:
-        """One flat record for each system."""
-        return [asdict(one) for one in self.systems]
+        """What `extend --json` prints."""
+        plain = {name: getattr(self, name) for name in ("to_judge", "metric", "depth", "reusable", "warnings")}
+        return {"out": str(self.out), "version": self.benchmark.version, **plain, "systems": self.records()}
 
     def __str__(self) -> str:
-        table = text_table(self._head(), self._cells(), right={1, 2, 3, 4, 5, 6, 7})
+        head = ("system", "to judge", "judged", self.metric, "condensed", "without own", "rank", "rank without own")
+        rows = [
+            (f"{one.name}{' (new)' if one.is_new else ''}", f"{one.to_judge:,}", _cell(one.judged, ".1%"),
+             *(_cell(value, ".3f") for value in (one.score, one.condensed, one.without_own)),
+             _cell(one.rank), _cell(one.rank_without_own))
+            for one in self.systems
+        ]  # fmt: skip
+        table = text_table(head, rows, right=range(1, len(head)))
         return f"  {self._line()}\n{table}\n  {self._reuse()}\n  Next step: sightline assess {self.out}"
 
     def _rows(self) -> Sequence[ExtendedSystem]:
@@ -104,21 +98,6 @@ class Extension(Table[ExtendedSystem]):
 
     def _line(self) -> str:
         return f"{self.out}, version {self.benchmark.version}: {counted(self.to_judge, 'picture')} to judge"
-
-    def _head(self) -> tuple[str, ...]:
-        return tuple(name.format(metric=self.metric) for name in _HEAD)
-
-    def _cells(self) -> list[tuple[str, ...]]:
-        return [
-            (
-                f"{one.name}{' (new)' if one.is_new else ''}",
-                f"{one.to_judge:,}",
-                "–" if one.judged is None else f"{one.judged:.1%}",
-                *("–" if value is None else f"{value:.3f}" for value in (one.score, one.condensed, one.without_own)),
-                *("–" if rank is None else f"{rank}" for rank in (one.rank, one.rank_without_own)),
-            )
-            for one in self.systems
-        ]
 
     def _reuse(self) -> str:
         if self.reusable is None:
@@ -129,9 +108,9 @@ class Extension(Table[ExtendedSystem]):
         named = listed(f"{one.name} ({one.rank} → {one.rank_without_own})" for one in moved)
         return f"Reusability: without the labels of pictures that it alone found, the rank changes of {named}."
 
-    def _blocks(self) -> Iterable[str]:
-        yield html_table(self._head(), self._cells(), numeric={1, 2, 3, 4, 5, 6, 7})
-        yield quiet(self._reuse())
+
+def _cell(value: float | None, form: str = "") -> str:
+    return "–" if value is None else format(value, form)
 
 
 def extend(
@@ -173,29 +152,28 @@ def extend(
     pool = Pool(before, depth)
     for name, run in new.items():
         if unknown := pool.add(run):
-            warnings.append(
-                f"{name}: {counted(unknown.total(), 'result')} not among the pictures: {', '.join(unknown)[:200]}"
-            )
-    labels = _labels(before)
+            warnings.append(f"{name}: {counted(unknown.total(), 'result')} not among the pictures: {some(unknown, 5)}")
+    labels, metric = _labels(before), _metric(before)
     known = {task: dict(truth.grades) for task, truth in labels.items()}
     for one in before.candidates:
         known.setdefault(one.task, {}).setdefault(one.picture, 0)
-    card = {**before.card, SAME_TASKS: sorted({*before.former_checksums, before.checksum or ""} - {""})}
-    after = replace(
-        before,
-        version=raised(before.version),
-        candidates=(*before.candidates, *pool.candidates(but=known)),
-        card={**card, "extended_by": sorted(new)},
-    )
-    written = write_benchmark_elsewhere(after, source, place)
+    card: dict[str, Json] = {
+        **before.card,
+        SAME_TASKS: [*sorted({*before.former_checksums, before.checksum or ""} - {""})],
+        "extended_by": [*sorted(new)],
+    }
+    candidates = (*before.candidates, *pool.candidates(but=known))
+    after = replace(before, version=raised(before.version), candidates=candidates, card=card)
+    measured = _measured(before, labels, {**old, **new}, frozenset(new), depth)
+    found = Extension(place, after, metric, depth, measured, tuple(warnings))
+    card["reusable"] = found.reusable
+    found = replace(found, benchmark=write_benchmark_elsewhere(after, source, place))
     for name in (QUERIES_REPORT, CLICKS):
         if (source / name).is_file() and not (place / name).exists():
             link_or_copy(source / name, place / name)
     for name, run in {**old, **new}.items():
         write_run(run, place / RUNS / name)
-    return Extension(
-        place, written, _metric(before), depth, _measured(before, labels, old, new, depth), tuple(warnings)
-    )
+    return found
 
 
 def _labels(benchmark: Benchmark) -> dict[str, Relevance]:
@@ -249,10 +227,9 @@ def _place(given: PathLike) -> tuple[Path, str]:
 
 
 def _measured(
-    benchmark: Benchmark, labels: Mapping[str, Relevance], old: Mapping[str, Run], new: Mapping[str, Run], depth: int
+    benchmark: Benchmark, labels: Mapping[str, Relevance], runs: Mapping[str, Run], new: frozenset[str], depth: int
 ) -> tuple[ExtendedSystem, ...]:
     """Every system on the labels that are there: score, holes, and score and rank without what it alone brought."""
-    runs = {**old, **new}
     tasks = [task for task in benchmark.tasks if task in labels]
     said = {name: _rankings(run, tasks) for name, run in runs.items()}
     truths = [labels[task] for task in tasks]
@@ -269,7 +246,7 @@ def _measured(
     found = []
     for name in runs:
         own = _without_own(name, said, truths, depth)
-        less = scores | {name: mean(metric, name, own)}
+        less = {other: mean(metric, other, own) for other in runs}
         holes = [
             sum(picture not in truth.grades for picture in dict.fromkeys(one.pictures[:depth]))
             for truth, one in zip(truths, said[name], strict=True)

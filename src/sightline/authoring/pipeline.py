@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sightline.authoring import project as files
 from sightline.authoring.annotate import AnnotateStage, TaxonomyStage
@@ -16,14 +16,11 @@ from sightline.authoring.cost_estimate import estimate_costs
 from sightline.authoring.judge import JudgeStage
 from sightline.authoring.pictures import PicturesStage
 from sightline.authoring.plan import PlanStage
-from sightline.authoring.pool_from_systems import DEPTH
 from sightline.authoring.prechecks import check_models, check_settings
 from sightline.authoring.project import Project
 from sightline.authoring.project_loader import ProjectLoader
 from sightline.authoring.publish import PublishStage
-from sightline.authoring.queries_from_life import make_from_queries
 from sightline.authoring.query import QueryStage
-from sightline.authoring.query_sample import QueryLog
 from sightline.authoring.review import ReviewStage
 from sightline.authoring.similarity import SimilarityStage
 from sightline.authoring.stage import AuthoringStage, BatchOptions, StageResult, counts_text
@@ -38,8 +35,11 @@ from sightline.english import counted
 from sightline.errors import UserError, nearest
 from sightline.io.files import PathLike, as_path, optional_path
 from sightline.models.protocols import Embedder
-from sightline.runs.systems.base import System
 from sightline.types import Benchmark
+
+if TYPE_CHECKING:
+    from sightline.authoring.query_sample import QueryLog
+    from sightline.runs.systems.base import System
 
 STAGES: Mapping[str, Callable[[Path | None, StageOptions], AuthoringStage]] = {
     "pictures": lambda folder, _: PicturesStage(folder),
@@ -198,7 +198,7 @@ def make(
     batch: BatchOptions | None = None,
     queries: PathLike | QueryLog | None = None,
     pool: Mapping[str, PathLike | System | Embedder | UserFunction] | None = None,
-    depth: int = DEPTH,
+    depth: int = 10,
     watch: Callable[[StageResult], None] | None = None,
     seed: int | None = None,
     limit: int | None = None,
@@ -260,10 +260,12 @@ def make(
     6
     """
     session = Session.of(session, workspace)
+    random = session.seed if seed is None else seed
     if queries is not None:
-        return _of_queries(queries, pool or {}, pictures, out, stage, depth, seed, session, watch)
+        tell = watch or (lambda _: None)
+        return _of_queries(queries, pool or {}, pictures, out, depth=depth, seed=random, session=session, watch=tell)
     place, folder = optional_path(out, "the project's folder"), optional_path(pictures, "a folder of pictures")
-    loader = ProjectLoader(session, place, _named(given or {}), session.seed if seed is None else seed, limit)
+    loader = ProjectLoader(session, place, _named(given or {}), random, limit)
     panel = (judges,) if isinstance(judges, str) else tuple(judges)
     by = StageOptions(model, panel, embedder, optional_path(vectors, "a file of vectors"), batch)
     stages = _chosen(stage, folder, by)
@@ -287,32 +289,14 @@ def make(
 
 
 def _of_queries(
-    queries: PathLike | QueryLog,
-    pool: Mapping[str, Any],
-    pictures: PathLike | None,
-    out: PathLike | None,
-    stage: object,
-    depth: int,
-    seed: int | None,
-    session: Session,
-    watch: Callable[[StageResult], None] | None,
+    log: PathLike | QueryLog, pool: Mapping[str, Any], pictures: PathLike | None, out: PathLike | None, **options: Any
 ) -> Made:
-    if stage is not None or out is None:
-        wrong = "has no stages" if stage is not None else "needs a place for the benchmark"
-        raise UserError(f"A benchmark of your own queries {wrong}.", "sightline make DIR --queries FILE --out BENCH")
-    log = queries if isinstance(queries, QueryLog) else QueryLog(queries)
-    folder, place = optional_path(pictures, "a folder of pictures"), as_path(out, "the folder of the benchmark")
-    done = make_from_queries(
-        log,
-        pool,
-        folder or session.config.paths.pictures,
-        place,
-        depth=depth,
-        seed=seed if seed is not None else session.seed or 0,
-        session=session,
-        watch=watch or (lambda _: None),
-    )
-    return Made(place, tuple(done))
+    from sightline.authoring.queries_from_life import make_from_queries
+
+    if out is None:
+        raise UserError("The benchmark needs a place.", "sightline make DIR --queries FILE --out BENCH")
+    place, folder = as_path(out, "the folder of the benchmark"), optional_path(pictures, "a folder of pictures")
+    return Made(place, tuple(make_from_queries(log, pool, folder, place, **options)))
 
 
 def _chosen(stage: str | AuthoringStage | None, folder: Path | None, by: StageOptions) -> tuple[AuthoringStage, ...]:

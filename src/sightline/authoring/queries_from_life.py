@@ -25,9 +25,21 @@ from sightline.corpus.names import path_of
 from sightline.corpus.view import open_corpus
 from sightline.english import counted, some
 from sightline.errors import UserError
+from sightline.io.files import PathLike
 from sightline.io.jsonl import write_jsonl
 from sightline.pictures import scan
-from sightline.types import Benchmark, Candidate, Corpus, Picture, PictureRef, PictureSet, Ranking, Relevance, Task
+from sightline.types import (
+    Benchmark,
+    Candidate,
+    Corpus,
+    Json,
+    Picture,
+    PictureRef,
+    PictureSet,
+    Ranking,
+    Relevance,
+    Task,
+)
 from sightline.types.task import WEIGHT
 
 QUERIES_REPORT = "queries.json"
@@ -37,17 +49,19 @@ _METRICS = ("ndcg@10", "p@10", "rr@10")
 
 
 def make_from_queries(
-    log: QueryLog,
+    queries: PathLike | QueryLog,
     systems: Mapping[str, Any],
     pictures: Path | None,
     out: Path,
     *,
     depth: int = DEPTH,
-    seed: int = 0,
+    seed: int | None = None,
     session: Session,
     watch: Callable[[StageResult], None],
 ) -> Iterator[StageResult]:
     """Read and draw the queries, run or read the systems, and write the benchmark; run it again to go on."""
+    log, seed = queries if isinstance(queries, QueryLog) else QueryLog(queries), seed or 0
+    pictures = pictures or session.config.paths.pictures
     _refuse_judged(out)
     started = time.monotonic()
     drawn = sample_queries(log, seed)
@@ -61,7 +75,8 @@ def make_from_queries(
     for system in add_systems(benchmark, systems, pool, session=session, seed=seed):
         pooled.append(system)
     candidates = (*pool.candidates(), *_clicked(drawn.clicks, benchmark)) if pool.size <= _MOST_LISTED else ()
-    card = {**benchmark.card, "pool": {one.name: one.to_json() for one in pooled}, SAME_TASKS: [benchmark.checksum]}
+    about: dict[str, Json] = {one.name: one.to_json() for one in pooled}
+    card = {**benchmark.card, "pool": about, SAME_TASKS: [benchmark.checksum]}
     if candidates or pooled:
         write_benchmark(replace(benchmark, candidates=candidates, card=card), out)
     if drawn.clicks:

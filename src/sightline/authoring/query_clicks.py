@@ -12,9 +12,9 @@ Where the log says what was shown, θ is fitted by expectation maximization (θ_
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Mapping
-from typing import NamedTuple
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,54 +40,53 @@ class Clicks:
 
     def __init__(self) -> None:
         self.without_place = 0.0
-        self._clicks: Counter[tuple[Hashable, str, int]] = Counter()
-        self._shown: Counter[tuple[Hashable, str, int]] = Counter()
+        self._clicks: defaultdict[tuple[int, str, int], float] = defaultdict(float)
+        self._shown: defaultdict[tuple[int, str, int], float] = defaultdict(float)
 
     def __bool__(self) -> bool:
         return bool(self._clicks)
 
-    def add(self, query: Hashable, row: LogRow) -> None:
+    def add(self, query: int, row: LogRow) -> None:
         """Take in one search; a click whose place is not known, or is not on the list, counts as on top."""
         place = {picture: at for at, picture in enumerate(row.shown, 1)}
         for picture, at in place.items():
-            self._shown[query, picture, at] += row.count  # type: ignore[assignment]
+            self._shown[query, picture, at] += row.count
         for number, picture in enumerate(row.clicked):
             at = place.get(picture) or (row.positions[number] if row.positions else 0)
             self.without_place += 0 if at else row.count
-            self._clicks[query, picture, at or 1] += row.count  # type: ignore[assignment]
+            self._clicks[query, picture, at or 1] += row.count
 
-    def labels(
-        self, searches: Mapping[Hashable, float], named: Mapping[Hashable, str]
-    ) -> tuple[dict[str, list[WeakLabel]], dict[str, object]]:
-        """By task (`named` by query) the clicked pictures, the most attractive first; and how places were corrected."""
-        looked, fitted = self._propensities()
-        found: dict[tuple[str, str], list[float]] = {}
+    def labels(self, searches: Mapping[int, float], named: Mapping[int, str]) -> dict[str, list[WeakLabel]]:
+        """By task (`named` by query) the clicked pictures, the most attractive first."""
+        looked = self.looked_at()
+        sums: defaultdict[tuple[str, str], Floats] = defaultdict(lambda: np.zeros(3))  # Clicks, Σ 1/θ, Σ θ shown.
         for (query, picture, at), clicks in self._clicks.items():
-            if (task := named.get(query)) is not None:
-                one = found.setdefault((task, picture), [0.0, 0.0, 0.0])
-                one[0] += clicks
-                one[1] += clicks / looked[min(at, len(looked)) - 1] / max(searches[query], 1.0)
+            if query in named:
+                theta = looked[min(at, len(looked)) - 1]
+                sums[named[query], picture] += clicks, clicks / theta / max(searches[query], 1.0), 0
         for (query, picture, at), shown in self._shown.items():
-            if one := found.get((named.get(query, ""), picture), []):
-                one[2] += shown * looked[at - 1]
-        labels: dict[str, list[WeakLabel]] = {}
-        for (task, picture), (clicks, rate, seen) in found.items():
-            label = WeakLabel(picture, clicks, min(1.0, clicks / seen if seen else rate))
-            labels.setdefault(task, []).append(label)
-        best_first = {task: sorted(of, key=lambda one: (-one.attraction, one.picture)) for task, of in labels.items()}
-        return best_first, {"looked_at": [round(float(share), 4) for share in looked[:20]], "fitted": fitted}
+            if (pair := (named.get(query, ""), picture)) in sums:
+                sums[pair] += 0, 0, shown * looked[at - 1]
+        found: dict[str, list[WeakLabel]] = {}
+        for (task, picture), (clicks, rate, seen) in sums.items():
+            label = WeakLabel(picture, float(clicks), float(min(1.0, clicks / seen if seen else rate)))
+            found.setdefault(task, []).append(label)
+        return {task: sorted(of, key=lambda one: (-one.attraction, one.picture)) for task, of in found.items()}
 
-    def _propensities(self) -> tuple[Floats, bool]:
-        """θ by place, that of the first being 1, and whether it was fitted: 1 / k where nothing says what was shown."""
-        places = max((at for _, _, at in (self._shown or self._clicks)), default=1)
+    def looked_at(self) -> Floats:
+        """θ by place, that of the first being 1: fitted, or 1 / k where nothing says what was shown."""
         if not self._shown:
-            return 1 / np.arange(1, places + 1), False
+            return 1 / np.arange(1.0, max((at for _, _, at in self._clicks), default=1) + 1)
         rows = list(self._shown)
-        pairs = {pair: number for number, pair in enumerate(dict.fromkeys((query, name) for query, name, _ in rows))}
-        pair = np.array([pairs[query, name] for query, name, _ in rows])
-        at = np.array([place - 1 for _, _, place in rows])
-        shown = np.array([self._shown[row] for row in rows], np.float64)
-        return _fitted(pair, at, shown, np.minimum(shown, [self._clicks[row] for row in rows])), True
+        pairs = {pair: number for number, pair in enumerate(dict.fromkeys(row[:2] for row in rows))}
+        pair, at = np.array([pairs[row[:2]] for row in rows]), np.array([row[2] - 1 for row in rows])
+        shown = np.array(list(self._shown.values()))
+        return _fitted(pair, at, shown, np.minimum(shown, [self._clicks.get(row, 0.0) for row in rows]))
+
+    def report(self) -> dict[str, Any]:
+        """How places were corrected."""
+        looked = [round(float(share), 4) for share in self.looked_at()[:20]]
+        return {"without_place": self.without_place, "looked_at": looked, "fitted": bool(self._shown)}
 
 
 def _fitted(pair: NDArray[np.intp], at: NDArray[np.intp], shown: Floats, clicks: Floats) -> Floats:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from sightline.authoring.query_sample import QueryLog, Traffic, inclusion, read_traffic, strata_of, systematic
 from sightline.authoring.query_text import query_key
 from sightline.benchmark.folder import read_benchmark
-from sightline.display import Table, html_table
+from sightline.display import Table
 from sightline.errors import UserError
 from sightline.io.files import PathLike, as_path
 from sightline.plain_text import text_table
@@ -90,14 +90,10 @@ class Drift(Table[WordShare]):
         spreads = {name: getattr(self, name)._asdict() for name in ("covered_today", "drift")}
         return asdict(self) | spreads | {"drifted": self.drifted}
 
-    def records(self) -> list[dict[str, Any]]:
-        """One flat record for each word."""
-        return [asdict(word) for word in self.words]
-
     def __str__(self) -> str:
-        return "\n".join(
-            [*(f"  {line}" for line in self._lines()), *([text_table(*self._cells())] if self.words else ())]
-        )
+        head = ("word", "", "in the benchmark", "in the log")
+        rows = [(word.word, word.change, f"{word.benchmark:.2%}", f"{word.log:.2%}") for word in self.words]
+        return "\n".join([*(f"  {line}" for line in self._lines()), *([text_table(head, rows)] if rows else [])])
 
     def _rows(self) -> Sequence[WordShare]:
         return self.words
@@ -115,15 +111,6 @@ class Drift(Table[WordShare]):
         yield f"vanished: {self.vanished:.1%} of the benchmark's weight is not asked for in the log"
         verdict = "the queries have changed" if self.drifted else "no change beyond chance"
         yield f"drift of words: {found.mean:+.3f} [{found.low:+.3f}, {found.high:+.3f}], p = {self.p:.3f}: {verdict}"
-
-    def _cells(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        rows = [(word.word, word.change, f"{word.benchmark:.2%}", f"{word.log:.2%}") for word in self.words]
-        return ("word", "", "in the benchmark", "in the log"), rows
-
-    def _blocks(self) -> Iterable[str]:
-        yield from self._lines()
-        if self.words:
-            yield html_table(*self._cells(), numeric={2, 3})
 
 
 def drift(benchmark: PathLike | Benchmark, log: PathLike | QueryLog, *, seed: int = 0, draws: int = DRAWS) -> Drift:

@@ -19,10 +19,11 @@ import zlib
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from gzip import BadGzipFile
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import unquote_plus
 
 import orjson
@@ -55,7 +56,8 @@ WITHOUT_QUERY = "lines without a query"
 _NEITHER = "is no list of queries, and no slow log of OpenSearch or Elasticsearch."
 
 
-class LogRow(NamedTuple):
+@dataclass(slots=True)
+class LogRow:
     """One search, or one query with how often it was asked; `line` counts lines, or rows of a table, from 1."""
 
     line: int
@@ -232,7 +234,7 @@ def _slow_log(path: Path, lines: Iterator[str], problems: Counter[str]) -> Itera
     known = False
     for number, line in enumerate(lines, 1):
         if line.lstrip().startswith("{"):
-            yield from (row._replace(line=number) for row in _objects(iter((line,)), problems))
+            yield from (replace(row, line=number) for row in _objects(iter((line,)), problems))
             known = True
         elif (found := _SLOW_LINE.search(line)) is not None:
             time, known = _SLOW_TIME.search(line), True

@@ -98,14 +98,14 @@ def sample_queries(log: QueryLog, seed: int = 0) -> QuerySample:
     chosen = np.flatnonzero(systematic(chances, strata, np.random.default_rng(seed)))
     chosen = chosen[np.argsort(-traffic.counts[chosen], kind="stable")]
     drawn = [traffic.query(at, chances[at], None if strata is None else STRATA[strata[at]]) for at in chosen.tolist()]
-    labels, places = traffic.clicks(drawn, chosen.tolist())
+    labels = traffic.clicks(dict(zip(chosen.tolist(), (query.id for query in drawn), strict=True)))
     report = {
         **traffic.report,
         "languages": _shares((query.language, query.weight) for query in drawn),
         "strata": {} if strata is None else _strata(traffic.counts, strata, chosen),
         "drawn": len(drawn),
         "seed": seed,
-        **places,
+        **({"clicks": traffic.forms.clicks.report()} if labels else {}),
     }
     return QuerySample(tuple(drawn), report, labels)
 
@@ -164,7 +164,7 @@ class Traffic:
 
     def __init__(self, forms: _Forms, policy: Policy, report: Mapping[str, Any]) -> None:
         self.keys: dict[str, int] = {}
-        self._forms, self._texts = forms, list(forms.places)
+        self.forms, self._texts = forms, list(forms.places)
         self._masked: dict[int, str] = {}
         self._first, self._most, counts = array("q"), array("q"), array("d")
         kinds: Counter[str] = Counter()
@@ -196,12 +196,12 @@ class Traffic:
         return said if key == said else key  # One object for both.
 
     def _join(self, key: str, place: int, counts: array[float]) -> None:
-        number, count = self.keys.setdefault(key, len(self.keys)), self._forms.counts[place]
+        number, count = self.keys.setdefault(key, len(self.keys)), self.forms.counts[place]
         if number == len(counts):
             self._first.append(place)
             self._most.append(place)
             counts.append(0.0)
-        elif count > self._forms.counts[self._most[number]]:
+        elif count > self.forms.counts[self._most[number]]:
             self._most[number] = place
         counts[number] += count
 
@@ -209,23 +209,18 @@ class Traffic:
         """One of them; it is called as its first form is: by its id, else by its line."""
         first, most, count = self._first[number], self._most[number], float(self.counts[number])
         text, _, picture = self._masked.get(most, self._texts[most]).partition("\0")
-        id_ = self._forms.ids.get(first, str(self._forms.lines[first]))
+        id_ = self.forms.ids.get(first, str(self.forms.lines[first]))
         language = language_of(text) if text else UNKNOWN
         return LoggedQuery(id_, text, picture or None, count, count / float(chance), stratum, language)
 
-    def clicks(
-        self, drawn: list[LoggedQuery], chosen: list[int]
-    ) -> tuple[dict[str, list[WeakLabel]], dict[str, object]]:
-        """Weak labels of the drawn queries, clicks of all their forms together, and how places were corrected."""
-        if not self._forms.clicks:
-            return {}, {}
-        ids = {number: query.id for number, query in zip(chosen, drawn, strict=True)}
+    def clicks(self, ids: Mapping[int, str]) -> dict[str, list[WeakLabel]]:
+        """Weak labels of some queries, by what they are called; clicks of all their forms together."""
+        if not self.forms.clicks:
+            return {}
         keys = (self._key(self._masked.get(place, text)) for place, text in enumerate(self._texts))
         numbers = {place: self.keys.get(key, -1) for place, key in enumerate(keys)}
         named = {place: ids[number] for place, number in numbers.items() if number in ids}
-        searches = {place: float(self.counts[numbers[place]]) for place in named}
-        labels, places = self._forms.clicks.labels(searches, named)
-        return labels, {"clicks": {"without_place": self._forms.clicks.without_place, **places}}
+        return self.forms.clicks.labels({place: float(self.counts[numbers[place]]) for place in named}, named)
 
 
 def strata_of(counts: Floats) -> NDArray[np.intp] | None:

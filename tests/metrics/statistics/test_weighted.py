@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -94,7 +97,7 @@ def test_a_null_difference_is_found_in_one_of_twenty_at_most() -> None:
     assert found <= 20
 
 
-def _benchmark(weights: list[float | None]) -> Benchmark:
+def _benchmark(weights: Sequence[float | None]) -> Benchmark:
     pictures = {name: Picture(name, name) for name in ("a", "b")}
     tasks = {
         f"q{at}": Task(f"q{at}", "rank", (f"q{at}",), extra={} if weight is None else {WEIGHT: weight})
@@ -109,7 +112,7 @@ def _run(system: str, right: int, tasks: int, fails: bool = False) -> Run:
     return Run("b", system, (Attempt("q0", Failure("timeout", "")), *attempts[1:]) if fails else attempts)
 
 
-def test_scores_and_comparisons_are_of_the_traffic(tmp_path: object) -> None:
+def test_scores_and_comparisons_are_of_the_traffic() -> None:
     benchmark = _benchmark([10.0] * 10 + [1.0] * 10)
     good, bad = evaluate(benchmark, _run("x", 10, 20), ["p@1"]), evaluate(benchmark, _run("y", 0, 20), ["p@1"])
     assert good["p@1"].mean == pytest.approx(100 / 110)
@@ -121,7 +124,7 @@ def test_scores_and_comparisons_are_of_the_traffic(tmp_path: object) -> None:
     assert failed.answered == pytest.approx(90 / 100)
 
 
-def test_weights_are_kept_with_the_scores(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_weights_are_kept_with_the_scores(tmp_path: Path) -> None:
     scores = evaluate(_benchmark([4.0, 1.0, 2.0]), _run("x", 1, 3), ["p@1"])
     write_scores(scores, tmp_path)
     assert [row.weight for row in read_scores(tmp_path).tasks] == [4.0, 1.0, 2.0]

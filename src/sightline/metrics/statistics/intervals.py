@@ -47,7 +47,7 @@ def units_of(values: Floats, clusters: Codes | None = None, weights: Floats | No
     weighted = values if weights is None else values * weights[:, None]
     if clusters is None:
         return Units(weighted, each)
-    sizes = np.bincount(clusters, each)
+    sizes: Floats = np.bincount(clusters, each).astype(np.float64)
     sums = np.zeros((len(sizes), values.shape[1]))
     np.add.at(sums, clusters, weighted)
     return Units(sums, sizes)
