@@ -76,7 +76,7 @@ def make_from_queries(
         pooled.append(system)
     candidates = (*pool.candidates(), *_clicked(drawn.clicks, benchmark)) if pool.size <= _MOST_LISTED else ()
     about: dict[str, Json] = {one.name: one.to_json() for one in pooled}
-    card = {**benchmark.card, "pool": about, SAME_TASKS: [benchmark.checksum]}
+    card: dict[str, Json] = {**benchmark.card, "pool": about, SAME_TASKS: [benchmark.checksum]}
     if candidates or pooled:
         write_benchmark(replace(benchmark, candidates=candidates, card=card), out)
     if drawn.clicks:

@@ -134,9 +134,10 @@ def drift(benchmark: PathLike | Benchmark, log: PathLike | QueryLog, *, seed: in
 
     Examples
     --------
-    >>> found = sightline.drift("bench", "queries.txt")
-    >>> found.drifted
-    False
+    >>> from pathlib import Path
+    >>> _ = Path("today.txt").write_text("a volcano at night\\na red car\\n")
+    >>> sightline.drift("bench", "today.txt").searches
+    2.0
     """
     made = benchmark if isinstance(benchmark, Benchmark) else read_benchmark(as_path(benchmark, "a benchmark"))
     asked = log if isinstance(log, QueryLog) else QueryLog(log)
