@@ -6,7 +6,9 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,6 +100,42 @@ def test_queries_and_systems_become_a_benchmark_to_judge(place: Path) -> None:
     assert weak[0]["provenance"] == "clicks"
     assert weak[0]["task"] == "q0"
     assert not made.judgments
+
+
+def test_a_service_that_fails_for_a_tenth_is_counted(place: Path, run_command: Callable[..., Done]) -> None:
+    class Service(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+
+        def do_POST(self) -> None:
+            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            self.send_response(500 if asked["query"] in ("word3", "word7") else 200)
+            self.end_headers()
+            self.wfile.write(
+                json.dumps({"hits": [{"id": "p0.png", "score": 2}, {"id": "p5.png", "score": 1}]}).encode()
+            )
+
+        def log_message(self, *_: Any) -> None:
+            """Nothing is said of what is asked."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Service) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        spec = f"http:url=http://127.0.0.1:{server.server_port},retries=0"
+        pool = ("--pool", f"live={spec}", "--pool", "main=r.trec")
+        done = run_command("make", "photos", "--queries", "q.csv", *pool, "--out", "B", "--workspace", "ws", "--json")
+        server.shutdown()
+    assert done.code == 0, done.err
+    stages = json.loads(done.out)["stages"]
+    assert sum(stages[1]["failures"].values()) == 2
+    assert all(name.startswith("live ") for name in stages[1]["failures"])
+    assert sightline.load("B/runs/live", sightline.Run).system == "live"
+    found = {one.picture for one in read_benchmark("B").candidates if one.task == "q3"}
+    assert "p0.png" not in found
+
+
+def test_a_limit_is_a_smaller_sample(place: Path) -> None:
+    assert len(_make(place, {}, limit=5).tasks) == 5
 
 
 def test_scores_are_weighted_and_a_failure_is_zero(place: Path) -> None:

@@ -262,8 +262,14 @@ def make(
     session = Session.of(session, workspace)
     random = session.seed if seed is None else seed
     if queries is not None:
-        tell = watch or (lambda _: None)
-        return _of_queries(queries, pool or {}, pictures, out, depth=depth, seed=random, session=session, watch=tell)
+        options = {
+            "depth": depth,
+            "seed": random,
+            "limit": limit,
+            "session": session,
+            "watch": watch or (lambda _: None),
+        }
+        return _of_queries(queries, pool or {}, pictures, out, **options)
     place, folder = optional_path(out, "the project's folder"), optional_path(pictures, "a folder of pictures")
     loader = ProjectLoader(session, place, _named(given or {}), random, limit)
     panel = (judges,) if isinstance(judges, str) else tuple(judges)

@@ -34,7 +34,7 @@ RUNS = "runs"
 DEPTH = 10
 _SUFFIXES = {"json": "ranx-run", "parquet": "ranx-run", "parq": "ranx-run", "csv": "csv", "tsv": "csv"}
 _SHOWN = 5
-_HOW = "Write --pool NAME=SPEC, such as --pool main=http:url=http://localhost:8000/search, or --pool NAME=RUN."
+_HOW = "Write --pool NAME=SPEC, such as --pool main=http:url=http://localhost:8000, or --pool NAME=RUN."
 Ints = NDArray[np.int64]
 
 
@@ -43,7 +43,6 @@ class PooledSystem:
     """One system in the pool: how many tasks it answered, why it failed on others, and ids that are not pictures."""
 
     name: str
-    folder: Path
     answered: int
     failures: Mapping[str, int] = field(default_factory=dict)
     unknown_pictures: Mapping[str, int] = field(default_factory=dict)
@@ -53,17 +52,12 @@ class PooledSystem:
     def warnings(self) -> Iterator[str]:
         """What a reader must know of it."""
         if self.unknown_pictures:
-            named = some(self.unknown_pictures, _SHOWN)
-            results = sum(self.unknown_pictures.values())
-            yield (
-                f"{self.name}: {counted(results, 'result is', 'results are')} not among the pictures and can't be "
-                f"judged ({counted(len(self.unknown_pictures), 'id')}): {named}"
-            )
+            results = counted(sum(self.unknown_pictures.values()), "result is", "results are")
+            ids = f"{counted(len(self.unknown_pictures), 'id')}): {some(self.unknown_pictures, _SHOWN)}"
+            yield f"{self.name}: {results} not among the pictures and can't be judged ({ids}"
         if self.unknown_tasks:
-            yield (
-                f"{self.name}: {counted(len(self.unknown_tasks), 'query is', 'queries are')} not in the benchmark and "
-                f"left out: {some(self.unknown_tasks, _SHOWN)}"
-            )
+            queries = counted(len(self.unknown_tasks), "query is", "queries are")
+            yield f"{self.name}: {queries} not in the benchmark and left out: {some(self.unknown_tasks, _SHOWN)}"
 
     def to_json(self) -> dict[str, Any]:
         """For the card and `--json`."""
@@ -93,7 +87,7 @@ class Pool:
     """The first `depth` results of every system for every task, each picture once."""
 
     def __init__(self, benchmark: Benchmark, depth: int = DEPTH) -> None:
-        self._benchmark, self._depth = benchmark, depth
+        self._depth = depth
         self._tasks = {task: number for number, task in enumerate(benchmark.tasks)}
         self._pictures = {picture: number for number, picture in enumerate(benchmark.corpus.pictures)}
         self._codes: list[Ints] = []
@@ -154,16 +148,11 @@ def add_systems(
     benchmark: Benchmark, systems: Mapping[str, Any], pool: Pool, *, session: Session, seed: int = 0
 ) -> Iterator[PooledSystem]:
     """Run or read each system, keep it as `runs/NAME` of the benchmark's folder, and add it to the pool."""
-    assert benchmark.folder is not None
     for name, given in systems.items():
         for called, run, unknown in _runs(name, given, benchmark, session, seed):
-            folder = benchmark.folder / RUNS / called
-            strangers = pool.add(run)
-            failures = failures_of(run)
             missing = len(benchmark.tasks) - len({attempt.task_id for attempt in run.attempts})
-            answered = len(benchmark.tasks) - missing - sum(failures.values())
-            lacking = {"missing": missing} if missing else {}
-            yield PooledSystem(called, folder, answered, failures | lacking, strangers, unknown)
+            failures = failures_of(run) | ({"missing": missing} if missing else {})
+            yield PooledSystem(called, len(benchmark.tasks) - sum(failures.values()), failures, pool.add(run), unknown)
 
 
 def _runs(

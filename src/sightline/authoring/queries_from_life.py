@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -56,11 +56,13 @@ def make_from_queries(
     *,
     depth: int = DEPTH,
     seed: int | None = None,
+    limit: int | None = None,
     session: Session,
     watch: Callable[[StageResult], None],
 ) -> Iterator[StageResult]:
     """Read and draw the queries, run or read the systems, and write the benchmark; run it again to go on."""
     log, seed = queries if isinstance(queries, QueryLog) else QueryLog(queries), seed or 0
+    log = log if limit is None else replace(log, sample=min(limit, log.sample or limit))
     pictures = pictures or session.config.paths.pictures
     _refuse_judged(out)
     started = time.monotonic()
@@ -71,10 +73,10 @@ def make_from_queries(
     read = _about_queries(drawn, tasks, wrong, out, time.monotonic() - started)
     watch(read)
     yield read
-    started, pool, pooled = time.monotonic(), Pool(benchmark, depth), list[PooledSystem]()
-    for system in add_systems(benchmark, systems, pool, session=session, seed=seed):
-        pooled.append(system)
-    candidates = (*pool.candidates(), *_clicked(drawn.clicks, benchmark)) if pool.size <= _MOST_LISTED else ()
+    started, pool = time.monotonic(), Pool(benchmark, depth)
+    pooled = list(add_systems(benchmark, systems, pool, session=session, seed=seed))
+    candidates = pool.candidates() if pool.size <= _MOST_LISTED else ()
+    candidates = (*candidates, *_clicked(drawn.clicks, benchmark, candidates))
     about: dict[str, Json] = {one.name: one.to_json() for one in pooled}
     card: dict[str, Json] = {**benchmark.card, "pool": about, SAME_TASKS: [benchmark.checksum]}
     if candidates or pooled:
@@ -154,11 +156,14 @@ def _benchmark(out: Path, corpus: Corpus, tasks: Mapping[str, Task], drawn: Quer
     return Benchmark(out.resolve().name, corpus, tasks, unjudged, metrics=_METRICS, card=card)
 
 
-def _clicked(clicks: Mapping[str, list[WeakLabel]], benchmark: Benchmark) -> Iterator[Candidate]:
-    """Clicked pictures: they are looked at too."""
+def _clicked(
+    clicks: Mapping[str, list[WeakLabel]], benchmark: Benchmark, pool: Iterable[Candidate]
+) -> Iterator[Candidate]:
+    """Clicked pictures that no system found: they are looked at too."""
+    known = {(one.task, one.picture) for one in pool}
     for task, labels in clicks.items():
         for label in labels if task in benchmark.tasks else ():
-            if label.picture in benchmark.corpus.pictures:
+            if label.picture in benchmark.corpus.pictures and (task, label.picture) not in known:
                 yield Candidate(task, label.picture, "pooled")
 
 

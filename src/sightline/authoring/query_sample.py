@@ -117,7 +117,6 @@ class _Forms:
         self.places: dict[str, int] = {}
         self.counts, self.lines = array("d"), array("q")
         self.ids: dict[int, str] = {}
-        self.pictures: dict[int, str] = {}
         self.clicks = Clicks()
         self._sessions: OrderedDict[str, int] = OrderedDict()
         self._repeated = 0.0
@@ -131,8 +130,6 @@ class _Forms:
         if place == len(self.counts):
             self.counts.append(0.0)
             self.lines.append(row.line)
-            if row.picture is not None:
-                self.pictures[place] = row.picture
         if row.id is not None:
             self.ids.setdefault(place, row.id)
         if row.time is not None:
