@@ -154,9 +154,9 @@ def extend(
         if unknown := pool.add(run):
             warnings.append(f"{name}: {counted(unknown.total(), 'result')} not among the pictures: {some(unknown, 5)}")
     labels, metric = _labels(before), _metric(before)
-    known = {task: dict(truth.grades) for task, truth in labels.items()}
+    known = {task: {*truth.grades} for task, truth in labels.items()}
     for one in before.candidates:
-        known.setdefault(one.task, {}).setdefault(one.picture, 0)
+        known.setdefault(one.task, set()).add(one.picture)
     card: dict[str, Json] = {
         **before.card,
         SAME_TASKS: [*sorted({*before.former_checksums, before.checksum or ""} - {""})],

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sightline.authoring.query_text import query_key
 from sightline.benchmark.formats import Complaints, FormatOptions, find_format
@@ -35,7 +34,6 @@ DEPTH = 10
 _SUFFIXES = {"json": "ranx-run", "parquet": "ranx-run", "parq": "ranx-run", "csv": "csv", "tsv": "csv"}
 _SHOWN = 5
 _HOW = "Write --pool NAME=SPEC, such as --pool main=http:url=http://localhost:8000, or --pool NAME=RUN."
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,58 +88,34 @@ class Pool:
         self._depth = depth
         self._tasks = {task: number for number, task in enumerate(benchmark.tasks)}
         self._pictures = {picture: number for number, picture in enumerate(benchmark.corpus.pictures)}
-        self._codes: list[Ints] = []
-        self._ranks: list[NDArray[np.int32]] = []
+        self._codes = np.zeros(0, np.int64)
+        "Number of the task times number of pictures plus number of the picture, each once."
 
     def add(self, run: Run) -> Counter[str]:
         """Take in a run; gives back the ids that are no pictures of the benchmark."""
-        codes, ranks, unknown = [], [], Counter[str]()
-        size = len(self._pictures)
+        codes, unknown, size = [], Counter[str](), len(self._pictures)
         for attempt in run.attempts:
             said, task = attempt.prediction, self._tasks.get(attempt.task_id)
             if task is None or not isinstance(said, Ranking | PictureSet):
                 continue
-            for rank, picture in enumerate(said.pictures[: self._depth], 1):
+            for picture in said.pictures[: self._depth]:
                 number = self._pictures.get(picture)
                 if number is None:
                     unknown[picture] += 1
                 else:
                     codes.append(task * size + number)
-                    ranks.append(rank)
-        self._codes.append(np.array(codes, np.int64))
-        self._ranks.append(np.array(ranks, np.int32))
+        self._codes = np.union1d(self._codes, np.array(codes, np.int64))
         return unknown
 
-    @property
-    def size(self) -> int:
-        """How many pictures there are to judge, each once for each task."""
-        return len(self._best()[0])
+    def __len__(self) -> int:
+        return len(self._codes)
 
-    def _best(self) -> tuple[Ints, NDArray[np.int32]]:
-        """Each pair of task and picture once, with its best rank."""
-        if not self._codes:
-            return np.zeros(0, np.int64), np.zeros(0, np.int32)
-        codes, ranks = np.concatenate(self._codes), np.concatenate(self._ranks)
-        order = np.lexsort((ranks, codes))
-        codes, ranks = codes[order], ranks[order]
-        first = np.concatenate([[True], codes[1:] != codes[:-1]]) if len(codes) else np.zeros(0, np.bool_)
-        self._codes, self._ranks = [codes[first]], [ranks[first]]
-        return codes[first], ranks[first]
-
-    def candidates(self, but: Mapping[str, Mapping[str, object]] | None = None) -> tuple[Candidate, ...]:
-        """The pool, by task, best rank first; `score` is 1 / best rank. Pairs in `but` are left out."""
-        codes, ranks = self._best()
-        order = np.lexsort((codes, ranks, codes // max(len(self._pictures), 1)))
-        tasks, pictures = list(self._tasks), list(self._pictures)
-        scores = {rank: 1 / rank for rank in range(1, self._depth + 1)}
-        left: Mapping[str, Mapping[str, object]] = but or {}
-        pairs = zip(*np.divmod(codes[order], max(len(pictures), 1)), ranks[order], strict=True)
-        named = ((tasks[task], pictures[picture], scores[rank]) for task, picture, rank in pairs)
-        return tuple(
-            Candidate(task, picture, "pooled", score)
-            for task, picture, score in named
-            if picture not in left.get(task, ())
-        )
+    def candidates(self, but: Mapping[str, Collection[str]] | None = None) -> tuple[Candidate, ...]:
+        """The pool, by task; pictures in `but` are left out."""
+        tasks, pictures, left = list(self._tasks), list(self._pictures), but or {}
+        pairs = zip(*(part.tolist() for part in np.divmod(self._codes, max(len(pictures), 1))), strict=True)
+        named = ((tasks[task], pictures[picture]) for task, picture in pairs)
+        return tuple(Candidate(task, name, "pooled") for task, name in named if name not in left.get(task, ()))
 
 
 def add_systems(

@@ -75,7 +75,7 @@ def make_from_queries(
     yield read
     started, pool = time.monotonic(), Pool(benchmark, depth)
     pooled = list(add_systems(benchmark, systems, pool, session=session, seed=seed))
-    candidates = pool.candidates() if pool.size <= _MOST_LISTED else ()
+    candidates = pool.candidates() if len(pool) <= _MOST_LISTED else ()
     candidates = (*candidates, *_clicked(drawn.clicks, benchmark, candidates))
     about: dict[str, Json] = {one.name: one.to_json() for one in pooled}
     card: dict[str, Json] = {**benchmark.card, "pool": about, SAME_TASKS: [benchmark.checksum]}
@@ -83,7 +83,7 @@ def make_from_queries(
         write_benchmark(replace(benchmark, candidates=candidates, card=card), out)
     if drawn.clicks:
         write_jsonl(out / CLICKS, _click_rows(drawn.clicks))
-    done = _about_pool(pooled, pool.size, out, time.monotonic() - started)
+    done = _about_pool(pooled, len(pool), out, time.monotonic() - started)
     watch(done)
     yield done
 
