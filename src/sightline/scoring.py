@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike as OsPath
 from pathlib import Path
@@ -24,6 +24,9 @@ from sightline.types import Benchmark, Run
 if TYPE_CHECKING:
     from sightline.calls.session import Session
     from sightline.metrics.comparison import Comparison
+
+
+_RUN_FIX = "Give the folder that holds run.json, or make a run of your results: sightline.Run.from_rankings(…)."
 
 
 def score(
@@ -131,8 +134,8 @@ def _run_of(given: PathLike | Run) -> Run:
     if isinstance(given, Run):
         return given
     if isinstance(given, Benchmark | Scores):
-        raise UserError(f"A run is expected here, not {given!r}.", "Give the folder that holds run.json.")
-    folder = as_path(given, "a run")
+        raise UserError(f"A run is expected here, not {given!r}.", _RUN_FIX)
+    folder = as_path(given, "a run", _RUN_FIX)
     _refuse_benchmark(folder)
     return read_run(folder)
 
@@ -141,7 +144,7 @@ def _refuse_benchmark(folder: Path) -> None:
     if (folder / BENCHMARK_FILE).is_file() and not (folder / RUN_FILE).is_file():
         raise UserError(
             f"{folder} is a benchmark, not a run.",
-            f"Run a system on it first: sightline run {folder} --system SPEC --out RUN.",
+            f'Run a system on it first: sightline run {folder} --system SPEC, or sightline.run("{folder}", SYSTEM).',
         )
 
 
@@ -194,10 +197,10 @@ def compare(
     """
     from sightline.metrics.comparison import compare as compare_scores
 
-    if isinstance(runs, str | OsPath | Scores) or not isinstance(runs, Iterable):
+    if isinstance(runs, str | OsPath | Scores | Mapping) or not isinstance(runs, Iterable):
         raise UserError("A comparison needs two runs or more.", 'Give a list of them: compare(["run_a", "run_b"]).')
-    given = list(runs)
-    scores = [run if isinstance(run, Scores) else _scores_of(run, benchmark) for run in given]
+    given, asked = list(runs), None if metrics is None else split_names(metrics)
+    scores = [run if isinstance(run, Scores) else _scores_of(run, benchmark, asked) for run in given]
     if not rehearsal and (found := next(filter(is_rehearsal, scores), None)) is not None:
         raise UserError(
             f'The labels of "{found.benchmark}" are by built-in models and too few were checked by people, so no '
@@ -208,7 +211,7 @@ def compare(
     names = systems if len(set(systems)) == len(systems) else [_name(run) for run in given]
     return compare_scores(
         scores,
-        None if metrics is None else split_names(metrics),
+        asked,
         names=names,
         allow_failures_differ=allow_failures_differ,
         level=level,
@@ -216,15 +219,15 @@ def compare(
     )
 
 
-def _scores_of(run: PathLike | Run, benchmark: PathLike | Benchmark | None) -> Scores:
+def _scores_of(run: PathLike | Run, benchmark: PathLike | Benchmark | None, metrics: tuple[str, ...] | None) -> Scores:
     if isinstance(run, Run):
         if benchmark is None:
             raise UserError(f"{run!r} has no scores yet.", "Give its benchmark too: compare(runs, benchmark=BENCH).")
-        return score(benchmark, run)
+        return score(benchmark, run, metrics)
     folder = as_path(run, "a run")
     _refuse_benchmark(folder)
     if benchmark is not None and not (folder / SCORES_FILE).is_file():
-        return score(benchmark, folder)
+        return score(benchmark, folder, metrics)
     scores = read_scores(folder)
     if benchmark is None or scores.grade is not None:
         return scores

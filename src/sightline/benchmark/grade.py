@@ -161,14 +161,15 @@ def label_warnings(benchmark: Benchmark, grade: Grade) -> tuple[ScoreWarning, ..
     generated = provenance_of(benchmark).origin == "made"
     if generated and not grade.has_checked_labels:
         code = "judge-error" if grade.decisions >= FEWEST_DECISIONS else "labels-unchecked"
-        found.append(ScoreWarning(code, f"The labels are generated. {grade.why}", "Check labels: sightline view BENCH"))
+        fix = 'Check labels: sightline view BENCH, or sightline.view("BENCH") in Python.'
+        found.append(ScoreWarning(code, f"The labels are generated. {grade.why}", fix))
     if generated and grade.coverage is not None and grade.coverage.low < LEAST_COVERAGE:
         low, high = grade.coverage.low, grade.coverage.high
         found.append(
             ScoreWarning(
                 "coverage-low",
                 f"The pools hold {grade.coverage.mean:.0%} [{low:.0%}, {high:.0%}] of the relevant pictures.",
-                "Judge more pictures: set a larger judge.depth and run sightline make judge again.",
+                "Judge more pictures: set a larger judge.depth and run the stage judge of make again.",
             )
         )
     return tuple(found)

@@ -112,7 +112,7 @@ def same_source(benchmark: Benchmark, run: Run) -> ScoreWarning | None:
         return ScoreWarning(
             "same-source",
             f"{run.system} was shown texts that {writers} wrote while the benchmark was made.",
-            "Run it again without --show-annotations.",
+            "Run it again without --show-annotations (show_annotations=False).",
         )
     used = set(_names_used(run))
     for model, did in known.models.items():
@@ -120,7 +120,7 @@ def same_source(benchmark: Benchmark, run: Run) -> ScoreWarning | None:
             return ScoreWarning(
                 "same-source",
                 f"{run.system} uses {model}, which {' and '.join(did)} of this benchmark.",
-                "Have labels checked by people (sightline view BENCH), or judge with another model.",
+                "Have labels checked by people (in the app that view opens), or judge with another model.",
             )
     return None
 

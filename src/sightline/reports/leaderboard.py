@@ -157,6 +157,7 @@ def _record(board: BenchmarkBoard, place: LeaderboardRow) -> dict[str, Any]:
         "system": place.name,
         "folder": place.folder,
         **asdict(place.estimate),
+        **dict(zip(("low", "high"), place.estimate.interval or (None, None), strict=True)),
         "letters": place.letters,
         "usd": place.spending.usd,
         "p50_seconds": place.spending.p50,
@@ -174,8 +175,6 @@ def build_leaderboard(folder: PathLike, metric: str | None = None, *, rehearsal:
     Each board is ranked by `metric`, or by what most of its runs have as their first metric.
     """
     root = as_path(folder, "a folder with runs")
-    if metric is not None and not isinstance(metric, str):
-        raise UserError(f"{metric!r:.60} is not a metric name.", 'Give one name, such as "ndcg@10".')
     if not root.is_dir():
         raise UserError(f"there is no folder {root}.", "give the folder that holds the runs")
     runs, left_out = _read(root)

@@ -175,7 +175,7 @@ class RunComparison:
 
 REHEARSAL = (
     "No comparison is drawn: the labels are by built-in models and too few were checked by people. Have people check "
-    "labels: sightline view BENCH."
+    'labels: sightline view BENCH, or sightline.view("BENCH") in Python.'
 )
 
 

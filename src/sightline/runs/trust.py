@@ -18,7 +18,7 @@ from sightline.runs.kept_baselines import baselines_of
 from sightline.types import Benchmark, Run, ScoreWarning, fewest_units
 
 REHEARSAL_FIX = (
-    "Have people check labels: sightline view BENCH. "
+    'Have people check labels: sightline view BENCH, or sightline.view("BENCH") in Python. '
     "To try things out, compare anyway with --rehearsal (rehearsal=True)."
 )
 BLIND = "blind:"
@@ -62,7 +62,7 @@ def _not_beaten(system: str, rows: list[BaselineScore]) -> Iterator[ScoreWarning
         NOT_BEATEN,
         f"{system} is not above {best.name}, which sees no pixel: {best.metric} {best.estimate.mean:.3f}, "
         f"difference {_difference(best)}{others}.",
-        "Find what gives the answers away with sightline make audit, or add tasks that need the pictures.",
+        "Find what gives the answers away with the stage audit of make, or add tasks that need the pictures.",
     )
 
 
@@ -80,5 +80,5 @@ def _few_clusters(scores: Scores) -> Iterator[ScoreWarning]:
             "few-clusters",
             f"Tasks are clustered by {scores.clustered_by}, and there are {reasons[0]} for an interval; "
             f"{fewest_units(scores.level)} are needed.",
-            "Add tasks on pictures of other clusters, or score with --cluster-by none if the tasks are independent.",
+            "Add tasks on other clusters, or score with --cluster-by none (cluster_by=None) if tasks are independent.",
         )
