@@ -72,12 +72,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer", "Benchmark", "Choice", "Comparison", "Corpus", "CostPlan", "Estimate", "Failure", "FunctionEmbedder",
-    "FunctionSystem", "Hit", "Picture", "PictureSet", "QueryLog", "Ranking", "Relevance", "Results", "Run", "RunSummary",
-    "ScoreWarning", "Scores", "Session", "SightlineError", "Task", "Text", "Trajectory", "UserError", "__version__",
-    "ablate", "ask", "check_steps", "compare", "curriculum", "difficulty", "drift", "dry_run", "embed", "estimate",
-    "export_files", "extend", "import_files", "index", "leaderboard", "load", "make", "match_answer", "mine",
-    "mine_questions", "parse_choice", "power", "read_trajectory", "report", "run", "scan", "score", "score_trec",
-    "search", "split", "steps", "think", "train", "validate", "view",
+    "FunctionSystem", "Hit", "Picture", "PictureSet", "QueryLog", "Ranking", "Relevance", "Results", "Run",
+    "RunSummary", "ScoreWarning", "Scores", "Session", "SightlineError", "Task", "Text", "Trajectory", "UserError",
+    "__version__", "ablate", "ask", "check_steps", "compare", "curriculum", "difficulty", "drift", "dry_run", "embed",
+    "estimate", "export_files", "extend", "import_files", "index", "leaderboard", "load", "make", "match_answer",
+    "mine", "mine_questions", "parse_choice", "power", "read_trajectory", "report", "run", "scan", "score",
+    "score_trec", "search", "split", "steps", "think", "train", "validate", "view",
 ]  # fmt: skip
 
 VERBS = tuple(

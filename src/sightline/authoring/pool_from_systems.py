@@ -88,8 +88,8 @@ class Pool:
         self._depth = depth
         self._tasks = {task: number for number, task in enumerate(benchmark.tasks)}
         self._pictures = {picture: number for number, picture in enumerate(benchmark.corpus.pictures)}
-        self._codes = np.zeros(0, np.int64)
-        "Number of the task times number of pictures plus number of the picture, each once."
+        self._found = [np.zeros(0, np.int64)]
+        "By run: number of the task times number of pictures, plus number of the picture."
 
     def add(self, run: Run) -> Counter[str]:
         """Take in a run; gives back the ids that are no pictures of the benchmark."""
@@ -104,16 +104,18 @@ class Pool:
                     unknown[picture] += 1
                 else:
                     codes.append(task * size + number)
-        self._codes = np.union1d(self._codes, np.array(codes, np.int64))
+        self._found.append(np.array(codes, np.int64))
         return unknown
 
     def __len__(self) -> int:
-        return len(self._codes)
+        self._found = [np.unique(np.concatenate(self._found))]
+        return len(self._found[0])
 
     def candidates(self, but: Mapping[str, Collection[str]] | None = None) -> tuple[Candidate, ...]:
-        """The pool, by task; pictures in `but` are left out."""
+        """The pool, by task, each picture once; pictures in `but` are left out."""
+        codes = np.unique(np.concatenate(self._found))
         tasks, pictures, left = list(self._tasks), list(self._pictures), but or {}
-        pairs = zip(*(part.tolist() for part in np.divmod(self._codes, max(len(pictures), 1))), strict=True)
+        pairs = zip(*(part.tolist() for part in np.divmod(codes, max(len(pictures), 1))), strict=True)
         named = ((tasks[task], pictures[picture]) for task, picture in pairs)
         return tuple(Candidate(task, name, "pooled") for task, name in named if name not in left.get(task, ()))
 
