@@ -181,7 +181,7 @@ def test_strangers_are_counted_and_named(place: Path, run_command: Callable[...,
     assert done.code == 0
     assert "main: 1 result is not among the pictures and can't be judged (1 id): gone.png" in done.err
     assert "main: 1 query is not in the benchmark and left out: q99" in done.err
-    assert "next: sightline assess B" in done.err
+    assert "Next step: sightline assess B" in done.err
     (place / "r.trec").write_text("x1 Q0 p1.png 1 1 tag\n")
     done = run_command(
         "make", "photos", "--queries", "q.csv", "--pool", "main=r.trec", "--out", "C", "--workspace", "ws"
@@ -205,6 +205,18 @@ def test_without_a_folder_the_runs_say_which_pictures_there_are(place: Path) -> 
     assert len(made.corpus.pictures) == PICTURES
     with pytest.raises(UserError, match='The system "live" needs pictures to search'):
         sightline.make(queries="q.csv", pool={"live": "retriever"}, out="C", workspace="ws")
+
+
+def test_runs_that_are_not_there_or_empty_are_refused(place: Path) -> None:
+    (place / "empty.trec").write_text("")
+    for given, message in (
+        ("none.trec", "There is no run none.trec"),
+        ("empty.trec", "has no results"),
+        ("ws", "holds no run"),
+    ):
+        (place / "ws").mkdir(exist_ok=True)
+        with pytest.raises(UserError, match=message):
+            sightline.make("photos", queries="q.csv", pool={"a": given}, out=f"out-{given}", workspace="other")
 
 
 @pytest.mark.parametrize("given", ["r.trec", "=r.trec", "a=", "a/b=r.trec", "http:url=http://x/"])

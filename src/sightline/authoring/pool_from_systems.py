@@ -32,6 +32,7 @@ from sightline.types import Attempt, Benchmark, Candidate, PictureSet, Ranking, 
 RUNS = "runs"
 DEPTH = 10
 _SUFFIXES = {"json": "ranx-run", "parquet": "ranx-run", "parq": "ranx-run", "csv": "csv", "tsv": "csv"}
+_RESULTS = {*_SUFFIXES, "trec", "run", "txt", "res", "gz"}
 _SHOWN = 5
 _HOW = "Write --pool NAME=SPEC, such as --pool main=http:url=http://localhost:8000, or --pool NAME=RUN."
 
@@ -139,6 +140,8 @@ def _runs(
     folder = benchmark.folder / RUNS
     path = Path(given).expanduser() if isinstance(given, str | os.PathLike) else None
     if path is None or path.suffix == ".toml" or not path.exists():
+        if path is not None and ":" not in str(given) and ("/" in str(given) or path.suffix[1:] in _RESULTS):
+            raise UserError(f'There is no run {given} for the system "{name}".', _HOW)
         system = replace(parse_spec(given), given_name=name) if path is not None else given
         yield name, run_system(benchmark.folder, system, folder / name, seed=seed, session=session).run, ()
         return
@@ -204,11 +207,12 @@ def fitted(run: Run, benchmark: Benchmark) -> tuple[Run, tuple[str, ...]]:
             unknown.append(id_)
         elif (task, attempt.number) not in attempts or task == id_:
             attempts[task, attempt.number] = attempt if task == id_ else replace(attempt, task_id=task)
+    if not run.attempts:
+        raise UserError(f'The run "{run.system}" has no results.', "Give a run that answers the queries.")
     if not attempts:
         example = next(iter(benchmark.tasks), "")
-        said = f'such as "{unknown[0]}", ' if unknown else ""
         raise UserError(
-            f'None of the queries of the run "{run.system}", {said}is in the benchmark.',
+            f'None of the queries of the run "{run.system}", such as "{unknown[0]}", is in the benchmark.',
             f'Use the ids of its queries, such as "{example}", or their words.',
         )
     fitting = replace(

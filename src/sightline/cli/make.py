@@ -60,7 +60,7 @@ def make(
     if common.json:
         common.print_json(made.to_json())
     elif file is not None:
-        common.note([f"next: sightline assess {made.folder}"])
+        common.note([f"Next step: sightline assess {made.folder}"])
 
 
 def _show_done(result: StageResult, common: Common) -> None:
