@@ -9,7 +9,8 @@ the total variation
     D = ½ Σ over words |share of the word in the benchmark - share in the fifth|,
 
 shares weighted by traffic. `drift` is the mean of D(benchmark) - D(drawn today), its interval are the 2.5 and 97.5 %
-quantiles over the splits, and p is the share of splits in which the one that is drawn today is at least as far.
+quantiles over the splits; `unknown` is the same of the share of words that a benchmark does not have. The p of each is
+the share of splits in which the one that is drawn today does as badly; of the two, twice the smaller counts.
 """
 
 from __future__ import annotations
@@ -66,7 +67,8 @@ class Drift(Table[WordShare]):
     """What changed between the benchmark's queries and a log; its rows are words that came or went.
 
     `covered` is the share of the log's traffic whose query is in the benchmark, `covered_today` of one drawn today;
-    `vanished` is the share of the benchmark's weight that nobody asks for in the log.
+    `vanished` is the share of the benchmark's weight that nobody asks for in the log. `drift` and `unknown` say how far
+    its words are from the log, and how many of the log's words it lacks, beyond what one drawn today does.
     """
 
     benchmark: str
@@ -77,6 +79,7 @@ class Drift(Table[WordShare]):
     covered_today: Spread
     vanished: float
     drift: Spread
+    unknown: Spread
     p: float
     words: tuple[WordShare, ...]
 
@@ -87,7 +90,7 @@ class Drift(Table[WordShare]):
 
     def to_json(self) -> dict[str, Any]:
         """What `drift --json` prints."""
-        spreads = {name: getattr(self, name)._asdict() for name in ("covered_today", "drift")}
+        spreads = {name: getattr(self, name)._asdict() for name in ("covered_today", "drift", "unknown")}
         return asdict(self) | spreads | {"drifted": self.drifted}
 
     def __str__(self) -> str:
@@ -109,6 +112,8 @@ class Drift(Table[WordShare]):
             f"[{today.low:.1%}, {today.high:.1%}]"
         )
         yield f"vanished: {self.vanished:.1%} of the benchmark's weight is not asked for in the log"
+        new = self.unknown
+        yield f"words that the benchmark lacks: {new.mean:+.1%} [{new.low:+.1%}, {new.high:+.1%}] of today's"
         verdict = "the queries have changed" if self.drifted else "no change beyond chance"
         yield f"drift of words: {found.mean:+.3f} [{found.low:+.3f}, {found.high:+.3f}], p = {self.p:.3f}: {verdict}"
 
@@ -159,7 +164,8 @@ def drift(benchmark: PathLike | Benchmark, log: PathLike | QueryLog, *, seed: in
         covered_today=Spread.of(splits[:, 0]),
         vanished=float(then[now == 0].sum()),
         drift=Spread.of(splits[:, 1]),
-        p=float((1 + (splits[:, 1] <= 0).sum()) / (1 + draws)),
+        unknown=Spread.of(splits[:, 2]),
+        p=float(min(1, 2 * (1 + (splits[:, 1:] <= 0).sum(axis=0).min()) / (1 + draws))),
         words=_changed(words, words.shares(then), words.shares(now), len(weights)),
     )
 
@@ -193,17 +199,18 @@ class _Words:
 
 
 def _splits(traffic: Traffic, then: Floats, words: _Words, size: int, rng: np.random.Generator, draws: int) -> Floats:
-    """By split: the traffic that a benchmark drawn today covers, and how much farther the given one is from it."""
+    """By split: what a benchmark drawn today covers, how much farther the given one is, how much more it lacks."""
     counts = np.maximum(np.rint(traffic.counts), 1).astype(np.int64)
-    found, own = np.zeros((draws, 2)), words.shares(then)
+    found, own = np.zeros((draws, 3)), words.shares(then)
     for number in range(draws):
         part = np.zeros(len(then))
         part[: len(counts)] = rng.binomial(counts, _DRAWN_FROM)
         other = np.concatenate([counts, np.zeros(len(then) - len(counts))]) - part
         drawn = _drawn(part, size, rng)
-        target = words.shares(other)
-        farther = np.abs(own - target).sum() - np.abs(words.shares(drawn) - target).sum()
-        found[number] = other[drawn > 0].sum() / max(float(other.sum()), 1.0), farther / 2
+        target, today = words.shares(other), words.shares(drawn)
+        farther = (np.abs(own - target).sum() - np.abs(today - target).sum()) / 2
+        lacks = target[own == 0].sum() - target[today == 0].sum()
+        found[number] = other[drawn > 0].sum() / max(float(other.sum()), 1.0), farther, lacks
     return found
 
 
