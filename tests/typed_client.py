@@ -93,6 +93,10 @@ def predictions(task: sightline.Task) -> list[object]:
 def scores() -> None:
     scored = assert_type(sightline.score("bench", "run"), Scores)
     sightline.compare([scored, "other_run"], ["ndcg@10"], benchmark="bench")
+    judging = assert_type(sightline.assess("bench", ["run", "other_run"], goal="score", people=2), sightline.Assessment)
+    shown: sightline.Pair = judging.next(person="ann")[0]
+    judging.tell(shown, "can't tell", "ann")
+    print(judging.settled, judging.spent, judging.comparison(), judging.scores()["run"])  # noqa: T201
     sightline.score_trec("qrels.txt", "run.txt", "ndcg@10")
     print(sightline.read_trajectory("run", "q1").turns)  # noqa: T201
     sightline.report(["bench", "run"], "page.html")

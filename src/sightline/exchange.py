@@ -170,7 +170,7 @@ def _write_imported(imported: Imported, source: Path, out: Path) -> ImportSummar
         tasks = {attempt.task_id for attempt in content.attempts}
         return ImportSummary(len(tasks), 0, 0, 0, {}, warnings, out)
     check_place(out, content.name, content.reviews, content.tasks)
-    written = write_benchmark(with_origin(content), out)
+    written = write_benchmark(with_origin(content, source), out)
     keep_baselines(written, out)
     return replace(summarise(written, out), warnings=warnings, out=out)
 

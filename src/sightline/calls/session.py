@@ -178,6 +178,7 @@ class Session:
     if TYPE_CHECKING:  # Editors and type checkers see each verb with its own parameters.
         ablate = staticmethod(sightline.ablate)
         ask = staticmethod(sightline.ask)
+        assess = staticmethod(sightline.assess)
         check_steps = staticmethod(sightline.check_steps)
         compare = staticmethod(sightline.compare)
         curriculum = staticmethod(sightline.curriculum)

@@ -35,6 +35,7 @@ _VERBS = (
     ("run", "run:run", "Run a system over a benchmark."),
     ("score", "score:app", "Score a run on its benchmark, or TREC files."),
     ("compare", "compare:compare", "Say which of several runs is better, and whether that can be trusted."),
+    ("assess", "assess:assess", "Grade pictures until it is known which system is better."),
     ("power", "power:power", "Say how many tasks a difference needs to be seen."),
     ("report", "report:report", "Write one page over several benchmarks and runs."),
     ("leaderboard", "leaderboard:leaderboard", "Print and write a table of runs with intervals and tie groups."),
