@@ -353,7 +353,7 @@ def _both(first: _Entry, second: _Entry, differences: _Differences) -> list[Pair
     """One pair in every metric; p not yet adjusted."""
 
     def between(before: TaskTable, after: TaskTable, *, test: bool) -> dict[str, PairedDifference]:
-        return differences(before.values(), after.values(), clusters=before.clusters, test=test)
+        return differences(before.values(), after.values(), clusters=before.clusters, weights=before.weights, test=test)
 
     before, after = first.table, second.table
     overall = between(before, after, test=True)
