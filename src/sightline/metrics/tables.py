@@ -52,6 +52,7 @@ def scores_text(scores: Scores, failures: Mapping[str, int], by: str | None = No
     parts = [estimates_text({name: scores.overall[name] for name in shown})] if shown else []
     for value, estimates in scores.slices(by).items() if by is not None else ():
         parts += [f"  {by}: {value}", estimates_text(estimates)]
+    parts += [f"  {line}" for line in _hole_lines(scores)]
     parts += corrected_text(scores)
     parts += baselines_text(scores)
     parts += [f"  {line}" for line in _failures(failures)]
@@ -65,6 +66,16 @@ def trust_text(grade: str | None, warnings: Iterable[ScoreWarning]) -> list[str]
     codes = ", ".join(dict.fromkeys(one.code for one in warnings))
     said = [f"labels: {grade}"] * (grade not in (None, "given")) + [f"warnings: {codes}"] * bool(codes)
     return [f"  {' · '.join(said)}"] if said else []
+
+
+def _hole_lines(scores: Scores) -> list[str]:
+    """How many results nobody judged, and the first metric without them; nothing where all are judged."""
+    if not scores.unjudged:
+        return []
+    beside = "".join(
+        f"; {name} without the others: {one} (condensed)" for name, one in scores.condensed.items() if one.n
+    )
+    return [f"judged@{scores.unjudged_depth}: {1 - scores.unjudged:.1%} of the results{beside}"]
 
 
 _BASELINES = ("sees no pixel", "metric", "mean", "interval", "system − baseline")
@@ -154,6 +165,7 @@ def scores_blocks(scores: Scores, failures: Mapping[str, int], notes: Sequence[s
         yield html_table(_CORRECTED, rows, numeric={1, 3})
     if rows := _baseline_rows(scores):
         yield html_table(_BASELINES, rows, numeric={2})
+    yield from (quiet(line) for line in _hole_lines(scores))
     yield from (tag("p", line, class_="sl-bad") for line in _failures(failures))
     yield from warning_blocks(scores.warnings)
     if scores.attribution is not None:
@@ -210,12 +222,15 @@ def _standings_table(comparison: Comparison, metrics: Sequence[str]) -> str:
 
 def _pair_lines(pair: PairedComparison, width: int, comparison: Comparison) -> list[str]:
     found, level = pair.difference, comparison.level
-    clustered = f", clustered by {comparison.clustered_by}" if found.method == "cluster-bootstrap" else ""
+    is_clustered = comparison.clustered_by is not None and found.method in ("cluster-bootstrap", "prediction-powered")
+    clustered = f", clustered by {comparison.clustered_by}" if is_clustered else ""
     no_win = f"; no win: {pair.no_win}" if pair.significant(level) and not pair.is_win(level) else ""
     lines = [
         f"  {pair.metric:<{width}}  {pair.difference_text()}  {pair.p_text()}  "
         f"({found.n} tasks{clustered}; {found.wins} won, {found.ties} tied, {found.losses} lost){no_win}"
     ]
+    if pair.basis:
+        lines.append(f"  {'':<{width}}  {pair.basis}")
     for label, values in pair.by_label.items():
         if len(values) > 1:
             parts = ", ".join(f"{value} {part.mean:+z.2f}" for value, part in values.items())
