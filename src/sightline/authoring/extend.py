@@ -107,7 +107,8 @@ class Extension(Table[ExtendedSystem]):
 
     def _reuse(self) -> str:
         if self.reusable is None:
-            return f"Reusability: not known; it takes {_FEWEST} systems and {_FEWEST_TASKS} tasks with relevant pictures."
+            least = f"{_FEWEST} systems, and {_FEWEST_TASKS} tasks with a relevant picture"
+            return f"Reusability: not known; it takes {least}."
         moved = [one for one in self.systems if one.rank != one.rank_without_own]
         if not moved:
             return "Reusability: no system's rank changes without the labels of pictures that it alone found."
