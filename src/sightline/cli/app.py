@@ -29,6 +29,8 @@ _VERBS = (
     ("formats", "formats:formats", "List the formats that import reads and export writes."),
     ("validate", "validate:validate", "Say everything that is wrong with a benchmark or a run."),
     ("make", "make:app", "Make a benchmark of a folder of pictures, all of it or one stage."),
+    ("extend", "extend:extend", "Add what new runs found to a benchmark, in a new version, to be judged."),
+    ("drift", "drift:drift", "Say whether today's queries still look like those of a benchmark."),
     ("mine", "mine:app", "Mine photo histories for requests that need their context."),
     ("run", "run:run", "Run a system over a benchmark."),
     ("score", "score:app", "Score a run on its benchmark, or TREC files."),
