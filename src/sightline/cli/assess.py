@@ -43,7 +43,7 @@ def assess(
     benchmark:
         The folder of the benchmark: queries and pictures; labels are not needed.
     runs:
-        Folders with what each system returned.
+        Folders with what each system returned; those that `make --pool` kept in the benchmark when not given.
     goal:
         Find the best system, or measure the score of each.
     half_width:
@@ -58,6 +58,7 @@ def assess(
     from sightline.assessment import assess as open_assessment
 
     seed = 0 if common.seed is None else common.seed
+    runs = runs or tuple(sorted(path.parent for path in benchmark.glob("runs/*/run.json")))
     found = open_assessment(benchmark, runs, goal=goal, half_width=half_width, people=people, seed=seed)
     common.note([str(found.outlook()), _KEYS])
     _judge(found, person, common.limit, opens=not no_open)
