@@ -47,7 +47,7 @@ def assess(
     goal:
         Find the best system, or measure the score of each.
     half_width:
-        How exact to be.
+        How exact to be: systems that are known to differ by no more than about so much count as settled, too.
     people:
         How many people judge; with two or more, one picture in five is given to two of them.
     person:
@@ -69,7 +69,9 @@ def assess(
         common.print(str(found.comparison()))
     for name, scores in found.scores().items() if goal == "score" else ():
         common.print(f"{name}\n{scores}")
-    common.print(f"{'Settled' if found.settled else 'Not settled yet'} after {counted(found.spent, 'decision')}.")
+    told = goal == "score" or not any(pair.is_win(found.level) for pair in found.comparison().pairs)
+    known = f"Settled{f' to within {half_width:g}' if told else ''}" if found.settled else "Not settled yet"
+    common.print(f"{known} after {counted(found.spent, 'decision')}.")
 
 
 def _summary(found: Assessment) -> dict[str, Any]:
