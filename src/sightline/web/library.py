@@ -113,7 +113,7 @@ def find_folders(workspace: Path | None, given: Iterable[Path], names: FolderNam
 
 
 def _walk(root: Path) -> Iterator[tuple[Path, Kind]]:
-    """Marked folders below a root; the own folder of a run or traces is not looked into, of a benchmark only its runs."""
+    """Marked folders below a root; not looked into are those of runs and traces, and a benchmark's but for its runs."""
     left, waiting = _FOLDERS, [root]
     while waiting and left > 0:
         left -= 1
