@@ -24,6 +24,7 @@ from sightline.corpus.metadata_table import read_metadata_rows
 from sightline.corpus.names import owner_of, owner_reader
 from sightline.corpus.pixels import MissingDecoderError, missing_decoders
 from sightline.corpus.rights import RightsMap
+from sightline.corpus.skips import SkippedKind, kinds_of
 from sightline.corpus.store import CorpusRoot, CorpusStore, MissingFile
 from sightline.corpus.walk import NOT_FOLLOWED, FolderWalk
 from sightline.display import Shown
@@ -94,7 +95,7 @@ class ScanChanges:
 class ScanSummary(Shown):
     """What a workspace holds after a scan; `skipped` and `warnings` count files by reason.
 
-    `skipped_here` are those of the scanned folder alone: a workspace may know others.
+    `skipped_here` and `skipped_kinds` are of the scanned folder alone: a workspace may know others.
     """
 
     pictures: int
@@ -109,6 +110,7 @@ class ScanSummary(Shown):
     first_year: int | None = None
     last_year: int | None = None
     skipped_here: Mapping[str, int] = field(default_factory=dict)
+    skipped_kinds: tuple[SkippedKind, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """What `scan --json` prints."""
@@ -132,6 +134,7 @@ class ScanSummary(Shown):
             if counts:
                 listed = ", ".join(f"{n:,} {reason}" for reason, n in sorted(counts.items(), key=lambda c: -c[1]))
                 yield f"{sum(counts.values()):,} {what}: {listed}"
+            yield from (f"  {kind}" for kind in self.skipped_kinds if what == "skipped")
         if NOT_FOLLOWED in self.warnings:
             yield "Links out of the folder are followed with --follow-links."
         changes = {name: count for name, count in asdict(self.changes).items() if count}
@@ -180,7 +183,8 @@ def scan_folder(
             _log.warning("%s holds no pictures.", root_path)
         _tell_missing_decoder(store)
         found = _summary(store, scanner.warnings, changes, unmatched, time.monotonic() - started)
-        return replace(found, skipped_here=store.count_skipped(root, part))
+        kinds = kinds_of(store.skipped(root, part))
+        return replace(found, skipped_here=store.count_skipped(root, part), skipped_kinds=kinds)
 
 
 def _tell_missing_decoder(store: CorpusStore) -> None:
