@@ -11,35 +11,9 @@ from sightline.corpus.metadata.sidecar import EXTENSIONS
 from sightline.corpus.pixels import OPTIONAL, MissingDecoderError
 from sightline.plain_text import printable
 
-VIDEOS = frozenset(
-    [".mov", ".mp4", ".m4v", ".avi", ".mkv", ".mts", ".m2ts", ".mpg", ".mpeg", ".3gp", ".wmv", ".webm", ".flv"]
-)
-_DOCUMENTS = frozenset(
-    [
-        ".pdf",
-        ".doc",
-        ".docx",
-        ".xls",
-        ".xlsx",
-        ".ppt",
-        ".pptx",
-        ".odt",
-        ".ods",
-        ".odp",
-        ".pages",
-        ".numbers",
-        ".key",
-        ".rtf",
-        ".txt",
-        ".md",
-        ".html",
-        ".htm",
-        ".csv",
-        ".json",
-        ".xml",
-        ".epub",
-    ]
-)
+VIDEOS = frozenset({".mov", ".mp4", ".m4v", ".avi", ".mkv", ".mts", ".m2ts", ".mpg", ".mpeg", ".3gp", ".wmv", ".webm"})
+_OFFICE = {".doc", ".docx", ".xls", ".xlsx", ".ppt", ".pptx", ".odt", ".ods", ".odp", ".pages", ".numbers", ".key"}
+_DOCUMENTS = frozenset({".pdf", ".rtf", ".txt", ".md", ".html", ".htm", ".csv", ".json", ".xml", ".epub", *_OFFICE})
 _PICTURES = frozenset(f".{extension}" for extension in EXTENSIONS)
 _BROKEN = "broken files"
 _ORDER = ("videos", *OPTIONAL.values(), "documents", _BROKEN, "other files")
