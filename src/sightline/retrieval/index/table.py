@@ -232,7 +232,8 @@ class IndexTable:
         """Each row whose content other rows have too → all of these rows, ascending."""
         found = self.database.execute(
             """WITH alike AS (SELECT DISTINCT picture FROM memberships WHERE kind = 'duplicate')
-            SELECT json_group_array(row) FROM alike JOIN rows ON id = alike.picture GROUP BY source HAVING count(*) > 1"""
+            SELECT json_group_array(row) FROM alike JOIN rows ON id = alike.picture
+            GROUP BY source HAVING count(*) > 1"""
         )
         groups = [tuple(sorted(orjson.loads(rows))) for (rows,) in found]
         return {row: group for group in groups for row in group}
