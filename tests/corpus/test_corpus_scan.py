@@ -397,7 +397,7 @@ def test_killed_at_any_moment_the_next_scan_finishes_the_job(
 
 def test_what_was_skipped_is_told_by_kind(draw: Draw, look: Look, photos: Path) -> None:
     draw("a.jpg")
-    for name in ("b.MOV", "a.mov", "c.mp4", "d.mov", "notes.txt", "list.PDF", "Thumbs.db", "README"):
+    for name in ("b.MOV", "e.mov", "c.mp4", "d.mov", "notes.txt", "list.PDF", "Thumbs.db", "README"):
         (photos / name).write_bytes(b"no picture")
     (photos / "cut.jpg").write_bytes((photos / "a.jpg").read_bytes()[:200])
     (photos / "page.jpg").write_bytes(b"<html>")
@@ -407,7 +407,7 @@ def test_what_was_skipped_is_told_by_kind(draw: Draw, look: Look, photos: Path) 
         ("videos", 4), ("documents", 2), ("broken files", 3), ("other files", 2),
     ]  # fmt: skip
     said = str(found).splitlines()
-    assert "    videos: 3 .mov, 1 .mp4 (a.mov, b.MOV, c.mp4, …)" in said
+    assert "    videos: 3 .mov, 1 .mp4 (b.MOV, c.mp4, d.mov, …)" in said
     assert "    broken files: 2 .jpg, 1 .png (cut.jpg: truncated, none.png: empty, page.jpg: not a picture)" in said
     assert "    other files: 1 without extension, 1 .db (README, Thumbs.db)" in said
     assert found.to_json()["skipped"] == {"empty": 1, "not a picture": 9, "truncated": 1}
