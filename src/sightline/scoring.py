@@ -15,10 +15,10 @@ from sightline.io.files import PathLike, as_path
 from sightline.metrics.clusters import AUTO
 from sightline.metrics.evaluation import OtherVersionError, evaluate, metric_names
 from sightline.metrics.registry import split_names
-from sightline.metrics.scores import SCORES_FILE, Scores, read_scores, write_scores
+from sightline.metrics.scores import SCORES_FILE, Scores, write_scores
 from sightline.runs.folder import HEADER as RUN_FILE
 from sightline.runs.folder import TRAJECTORIES, read_attribution, read_run
-from sightline.runs.trust import REHEARSAL_FIX, is_rehearsal, with_trust
+from sightline.runs.trust import REHEARSAL, REHEARSAL_FIX, is_rehearsal, scores_now, with_trust
 from sightline.types import Benchmark, Run
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def score(
     >>> scores["ndcg@10"].n
     3
     """
-    made_of, attempts, folder = _benchmark_of(benchmark), _run_of(run), None if isinstance(run, Run) else Path(run)
+    made_of, attempts, folder = benchmark_of(benchmark), run_of(run), None if isinstance(run, Run) else Path(run)
     keep = folder is not None and limit is None
     asked = None if metrics is None else split_names(metrics)
     own = metric_names(made_of) if keep and asked is not None else ()
@@ -119,7 +119,8 @@ def _seed(given: int | None, session: Session | None) -> int:
     return given if given is not None else (session.seed if session is not None else None) or 0
 
 
-def _benchmark_of(given: PathLike | Benchmark) -> Benchmark:
+def benchmark_of(given: PathLike | Benchmark) -> Benchmark:
+    """A benchmark, read if a folder was given; what is none is refused."""
     if isinstance(given, Benchmark):
         return given
     if isinstance(given, Run | Scores):
@@ -130,7 +131,8 @@ def _benchmark_of(given: PathLike | Benchmark) -> Benchmark:
     return read_benchmark(folder)
 
 
-def _run_of(given: PathLike | Run) -> Run:
+def run_of(given: PathLike | Run) -> Run:
+    """A run, read if a folder was given; what is none is refused."""
     if isinstance(given, Run):
         return given
     if isinstance(given, Benchmark | Scores):
@@ -202,11 +204,7 @@ def compare(
     given, asked = list(runs), None if metrics is None else split_names(metrics)
     scores = [run if isinstance(run, Scores) else _scores_of(run, benchmark, asked) for run in given]
     if not rehearsal and (found := next(filter(is_rehearsal, scores), None)) is not None:
-        raise UserError(
-            f'The labels of "{found.benchmark}" are by built-in models and too few were checked by people, so no '
-            "comparison is drawn from it.",
-            REHEARSAL_FIX,
-        )
+        raise UserError(f'No comparison is drawn on "{found.benchmark}": {REHEARSAL}.', REHEARSAL_FIX)
     systems = [found.system for found in scores]
     names = systems if len(set(systems)) == len(systems) else [_name(run) for run in given]
     return compare_scores(
@@ -228,10 +226,7 @@ def _scores_of(run: PathLike | Run, benchmark: PathLike | Benchmark | None, metr
     _refuse_benchmark(folder)
     if benchmark is not None and not (folder / SCORES_FILE).is_file():
         return score(benchmark, folder, metrics)
-    scores = read_scores(folder)
-    if benchmark is None or scores.grade is not None:
-        return scores
-    return with_trust(scores, _benchmark_of(benchmark), read_run(folder))  # Scored before warnings were kept.
+    return scores_now(folder, () if benchmark is None else (benchmark_of(benchmark),))
 
 
 def _name(run: PathLike | Run | Scores) -> str:
