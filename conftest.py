@@ -24,6 +24,7 @@ def commands() -> Iterator[Commands]:
     yield started
     started.close()
 
+
 _DATA = "XDG_DATA_HOME"
 
 

@@ -20,6 +20,7 @@ from typing import Any
 from sightline.config import Config
 from sightline.corpus.file_reader import PictureReading, ReadJob, RefusedFile, UnchangedFile, current_readers, read_file
 from sightline.corpus.groups import GROUPING, count_groups, rebuild_groups
+from sightline.corpus.lightroom import ENDING, merge_catalogue
 from sightline.corpus.metadata_table import read_metadata_rows
 from sightline.corpus.names import owner_of, owner_reader
 from sightline.corpus.pixels import MissingDecoderError, missing_decoders
@@ -324,6 +325,8 @@ def _batches(results: Iterator[tuple[Any, Any]]) -> Iterator[list[tuple[Any, Any
 
 def _merge_metadata(store: CorpusStore, path: Path) -> int:
     """Merge a metadata file into the pictures it names; how many of its rows name none."""
+    if path.suffix.lower() == ENDING:
+        return merge_catalogue(store, path)
     unmatched = 0
     rows = read_metadata_rows(path)
     while batch := list(islice(rows, 1000)):
