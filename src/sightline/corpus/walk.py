@@ -161,11 +161,10 @@ class _Beside:
 
     def of(self, name: bytes) -> list[bytes]:
         """The parts of a picture, and the sidecars of all of them."""
-        if not self.sidecars and not self.parts:
-            return []
         text = os.fsdecode(name)
-        parts = find_parts(text, self.parts)
-        found = [beside for each in (text, *parts) for beside in sidecar.find_sidecars(each, self.sidecars)]
+        parts = find_parts(text, self.parts) if self.parts else []
+        named = (text, *parts) if self.sidecars else ()
+        found = [beside for each in named for beside in sidecar.find_sidecars(each, self.sidecars)]
         return [os.fsencode(each) for each in dict.fromkeys([*found, *parts])]
 
 
