@@ -338,7 +338,8 @@ def test_two_roots_with_the_same_names(draw: Draw, look: Look, tmp_path: Path) -
     other = tmp_path / "other"
     other.mkdir()
     random_picture(2).save(other / "a.jpg")
-    assert scan(other, workspace=tmp_path / "ws").pictures == 2
+    both = scan(other, workspace=tmp_path / "ws")
+    assert both.pictures == 2 and "2 pictures in 2 folders" in str(both)
     assert ids(tmp_path) == ["a.jpg", "other:a.jpg"]
 
 

@@ -96,7 +96,7 @@ class ScanChanges:
 class ScanSummary(Shown):
     """What a workspace holds after a scan; `skipped` and `warnings` count files by reason.
 
-    `skipped_here` and `skipped_kinds` are of the scanned folder alone: a workspace may know others.
+    `skipped_here` and `skipped_kinds` are of the scanned folder alone: a workspace may know several `folders`.
     """
 
     pictures: int
@@ -112,17 +112,18 @@ class ScanSummary(Shown):
     last_year: int | None = None
     skipped_here: Mapping[str, int] = field(default_factory=dict)
     skipped_kinds: tuple[SkippedKind, ...] = ()
+    folders: int = 1
 
     def to_json(self) -> dict[str, Any]:
         """What `scan --json` prints."""
-        hidden = ("first_year", "last_year", "skipped_here")
+        hidden = ("first_year", "last_year", "skipped_here", "folders")
         return {name: value for name, value in asdict(self).items() if name not in hidden}
 
     def __str__(self) -> str:
         return "\n".join(f"  {line}" for line in (self._line(), *self._lines()))
 
     def _line(self) -> str:
-        parts = [counted(self.pictures, "picture")]
+        parts = [counted(self.pictures, "picture") + (f" in {self.folders:,} folders" if self.folders > 1 else "")]
         if self.first_year is not None:
             one = self.first_year == self.last_year
             parts.append(f"{self.first_year}" if one else f"{self.first_year}–{self.last_year}")
@@ -131,7 +132,7 @@ class ScanSummary(Shown):
         return " · ".join(parts)
 
     def _lines(self) -> Iterator[str]:
-        for what, counts in (("skipped", self.skipped), ("noted", self.warnings)):
+        for what, counts in (("skipped", self.skipped_here), ("noted", self.warnings)):
             if counts:
                 listed = ", ".join(f"{n:,} {reason}" for reason, n in sorted(counts.items(), key=lambda c: -c[1]))
                 yield f"{sum(counts.values()):,} {what}: {listed}"
@@ -209,7 +210,7 @@ def checked_places(folder: Path, workspace: Path) -> tuple[Path, Path]:
     if os.path.commonpath([real_root, real_workspace]) == real_root:
         raise UserError(
             f"the workspace {workspace} would lie inside the pictures' folder, where nothing is ever written.",
-            "choose another place, for example --workspace ~/sightline",
+            f"choose a place outside it, for example --workspace {root.parent / 'sightline'}",
         )
     return root, workspace
 
@@ -355,4 +356,5 @@ def _summary(
         changes=changes,
         first_year=first,
         last_year=last,
+        folders=len(store.roots()),
     )

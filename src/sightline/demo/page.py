@@ -282,6 +282,7 @@ def _scanned_here(scanned: ScanSummary, corpus: Corpus) -> ScanSummary:
         events=len(corpus.groups_of("event")),
         first_year=years[0] if years else None,
         last_year=years[-1] if years else None,
+        folders=1,
     )
 
 
