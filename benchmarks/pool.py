@@ -17,8 +17,15 @@ import time
 from pathlib import Path
 
 import numpy as np
+from PIL import Image
 
-_PICTURES = 20_000
+_PICTURES = 2_000
+
+
+def write_pictures(folder: Path, rng: np.random.Generator) -> None:
+    folder.mkdir()
+    for number in range(_PICTURES):
+        Image.fromarray(rng.integers(0, 255, (24, 24, 3), np.uint8)).save(folder / f"p{number}.png")
 
 
 def write_queries(path: Path, queries: int, rng: np.random.Generator) -> None:
@@ -32,7 +39,7 @@ def write_run(path: Path, queries: int, depth: int, rng: np.random.Generator) ->
     with path.open("w") as file:
         for query in range(queries):
             found = rng.integers(0, _PICTURES, depth)
-            file.writelines(f"q{query} Q0 p{one}.jpg {rank} {depth - rank} s\n" for rank, one in enumerate(found, 1))
+            file.writelines(f"q{query} Q0 p{one}.png {rank} {depth - rank} s\n" for rank, one in enumerate(found, 1))
 
 
 def write_log(path: Path, lines: int, rng: np.random.Generator) -> None:
@@ -72,7 +79,9 @@ def main() -> None:
         for system in range(given.systems):
             write_run(folder / f"s{system}.trec", given.queries, given.depth, rng)
             pool.append(f"--pool=s{system}={folder / f's{system}.trec'}")
-        own = [f"--queries={folder / 'queries.csv'}", "--sample=0", *pool]
+        write_pictures(folder / "photos", rng)
+        measured("scan", str(folder / "photos"), f"--workspace={folder / 'ws'}")
+        own = [str(folder / "photos"), f"--queries={folder / 'queries.csv'}", "--sample=0", *pool]
         found["pool"] = measured("make", *own, f"--out={folder / 'B'}", f"--workspace={folder / 'ws'}")
     print(json.dumps({**vars(given), **found}, indent=2))
 

@@ -225,8 +225,8 @@ def growth_cell(cell: PoolCell) -> Growth:
     rng = np.random.default_rng((cell.seed, round(1000 * cell.accuracy), round(1000 * cell.prevalence)))
     rows = [_grown(cell, rng) for _ in range(cell.repetitions)]
     reached, judged, true, stated, held, length = np.array(rows).T
-    shares = (float(part.mean()) for part in (reached, judged, true, stated))
-    return Growth(*shares, held_share(int(held.sum()), len(held)), float(length.mean()))
+    mean = [float(part.mean()) for part in (reached, judged, true, stated, length)]
+    return Growth(mean[0], mean[1], mean[2], mean[3], held_share(int(held.sum()), len(held)), mean[4])
 
 
 def _grown(cell: PoolCell, rng: np.random.Generator) -> tuple[float, ...]:
@@ -239,9 +239,9 @@ def _grown(cell: PoolCell, rng: np.random.Generator) -> tuple[float, ...]:
         drawn = DRAWS * 2**doubled
         seen = [INSIDE, min(drawn, NEAR_SIZE), min(drawn, OUTSIDE - NEAR_SIZE)]
         found = estimate_missed(*_as_pools(said, seen)).coverage
-        assert found is not None
-        if not is_short(found, TARGET):
+        if found is None or not is_short(found, TARGET):
             break
+    assert found is not None
     columns = np.concatenate(
         [start + np.arange(count) for start, count in zip((0, INSIDE, INSIDE + NEAR_SIZE), seen, strict=True)]
     )

@@ -376,7 +376,9 @@ def others_cell(cell: Cell) -> dict[str, tuple[float, float, float, float, float
         for name in (*OTHERS, "ndcg@10"):
             frozen, classical = (target(name, world.query, world.first, QUERIES, of) for of in relevant)
             whole = _whole(world, stated, (frozen, classical), cell.decisions, seed)
-            ways = {} if frozen.whole else {"whole queries": (whole, (classical,))}
+            ways: dict[str, tuple[Corrected, tuple[Target, ...]]] = {}
+            if not frozen.whole:
+                ways["whole queries"] = (whole, (classical,))
             if name in OTHERS:
                 second = target(name, world.query, world.second, QUERIES, relevant[0])
                 ways["pairs"] = (_pairs(world, stated, (frozen,), cell.decisions, seed), (frozen,))

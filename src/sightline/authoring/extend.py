@@ -30,9 +30,9 @@ from sightline.metrics.ranked_batch import Floats, batch_of
 from sightline.metrics.ranked_formula import formula
 from sightline.plain_text import text_table
 from sightline.runs.folder import HEADER, read_run, write_run
-from sightline.types import Benchmark, Json, PictureSet, Prediction, Ranking, Relevance, Run
+from sightline.types import Benchmark, Json, PictureSet, Prediction, Ranking, Relevance, Run, fewest_units
 
-_FEWEST = 3
+_FEWEST, _FEWEST_TASKS = 3, fewest_units(0.95)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +56,15 @@ class ExtendedSystem:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Extension(Table[ExtendedSystem]):
-    """The new version and its systems, which are its rows; `reusable` is None where fewer than three are scored."""
+    """The new version and its systems, which are its rows; `reusable` is None where too little is judged to say."""
 
     out: Path
     benchmark: Benchmark
     metric: str
     depth: int
     systems: tuple[ExtendedSystem, ...]
+    scored: int
+    "Tasks that have a relevant picture."
     warnings: tuple[str, ...] = ()
 
     @property
@@ -75,11 +77,15 @@ class Extension(Table[ExtendedSystem]):
     def reusable(self) -> bool | None:
         """Whether each system would have its rank without what it alone brought."""
         ranked = [one for one in self.systems if one.rank is not None]
-        return all(one.rank == one.rank_without_own for one in ranked) if len(ranked) >= _FEWEST else None
+        if len(ranked) < _FEWEST or self.scored < _FEWEST_TASKS:
+            return None
+        return all(one.rank == one.rank_without_own for one in ranked)
 
     def to_json(self) -> dict[str, Any]:
         """What `extend --json` prints."""
-        plain = {name: getattr(self, name) for name in ("to_judge", "metric", "depth", "reusable", "warnings")}
+        plain = {
+            name: getattr(self, name) for name in ("to_judge", "metric", "depth", "scored", "reusable", "warnings")
+        }
         return {"out": str(self.out), "version": self.benchmark.version, **plain, "systems": self.records()}
 
     def __str__(self) -> str:
@@ -101,7 +107,8 @@ class Extension(Table[ExtendedSystem]):
 
     def _reuse(self) -> str:
         if self.reusable is None:
-            return f"Reusability: not known; it takes {_FEWEST} systems and labels."
+            least = f"{_FEWEST} systems, and {_FEWEST_TASKS} tasks with a relevant picture"
+            return f"Reusability: not known; it takes {least}."
         moved = [one for one in self.systems if one.rank != one.rank_without_own]
         if not moved:
             return "Reusability: no system's rank changes without the labels of pictures that it alone found."
@@ -165,7 +172,8 @@ def extend(
     candidates = (*before.candidates, *pool.candidates(but=known))
     after = replace(before, version=raised(before.version), candidates=candidates, card=card)
     measured = _measured(before, labels, {**old, **new}, frozenset(new), depth)
-    found = Extension(place, after, metric, depth, measured, tuple(warnings))
+    scored = sum(map(has_something, labels.values()))
+    found = Extension(place, after, metric, depth, measured, scored, tuple(warnings))
     card["reusable"] = found.reusable
     found = replace(found, benchmark=write_benchmark_elsewhere(after, source, place))
     for name in (QUERIES_REPORT, CLICKS):
