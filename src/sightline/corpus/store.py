@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -306,13 +307,7 @@ class CorpusStore:
 
     def count_skipped(self, root: CorpusRoot | None = None, part: bytes = b"") -> dict[str, int]:
         """Files that gave no picture, by reason: of the workspace, or of a part of one root."""
-        id_ = None if root is None else root.id
-        rows = self.database.execute(
-            """SELECT reason, count(*) FROM files WHERE reason IS NOT NULL AND state <> 'deleted'
-            AND (? IS NULL OR root = ?) AND (? = x'' OR path BETWEEN ? AND ?) GROUP BY reason ORDER BY reason""",
-            (id_, id_, part, part + b"/", part + b"0"),  # "0" is the byte after "/"
-        )
-        return dict(rows.fetchall())
+        return dict(sorted(Counter(reason for _, reason, _ in self.skipped(root, part)).items()))
 
     def count_warnings(self) -> dict[str, int]:
         rows = self.database.execute(
@@ -321,10 +316,13 @@ class CorpusStore:
         )
         return dict(rows.fetchall())
 
-    def skipped(self) -> Iterator[tuple[str, str, str]]:
-        """(path, reason, detail) of every file that gave no picture."""
+    def skipped(self, root: CorpusRoot | None = None, part: bytes = b"") -> Iterator[tuple[str, str, str]]:
+        """(path, reason, detail) of every file that gave no picture: of the workspace, or of a part of one root."""
+        id_ = None if root is None else root.id
         rows = self.database.execute(
-            "SELECT path, reason, detail FROM files WHERE reason IS NOT NULL AND state <> 'deleted' ORDER BY path"
+            """SELECT path, reason, detail FROM files WHERE reason IS NOT NULL AND state <> 'deleted'
+            AND (? IS NULL OR root = ?) AND (? = x'' OR path BETWEEN ? AND ?) ORDER BY path""",
+            (id_, id_, part, part + b"/", part + b"0"),  # "0" is the byte after "/"
         )
         return ((picture_id(path), reason, detail) for path, reason, detail in rows)
 

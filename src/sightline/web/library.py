@@ -29,6 +29,7 @@ from sightline.benchmark.review_decisions import BenchmarkLabels, labels_of
 from sightline.corpus.names import path_of
 from sightline.corpus.schema import FILE_NAME as CORPUS
 from sightline.errors import SightlineError, UserError
+from sightline.io.workspace import FOLDER_NAME
 from sightline.mining.project import GRAPH
 from sightline.models.pictures import is_web
 from sightline.reason.traces.folder import HEADER as TRACES
@@ -48,7 +49,6 @@ _MARKERS: tuple[tuple[str, Kind], ...] = (
     (GRAPH, "graph"),
 )
 _HOLDS_MORE = ("workspace", "graph")
-_USUAL = ".sightline"
 _RUNS = "runs"
 """Where a benchmark of pooled systems keeps their runs."""
 _DEPTH = 4
@@ -153,7 +153,7 @@ def _listed(folder: Path) -> tuple[tuple[Kind, ...], tuple[str, ...]]:
 
 def _may_hold(name: str, in_workspace: bool) -> bool:
     """Hidden folders hold what a stopped writer left, but for a workspace; and most of a workspace is its own."""
-    return (name == _USUAL or not name.startswith(".")) and not (
+    return (name == FOLDER_NAME or not name.startswith(".")) and not (
         in_workspace and name in ("indexes", "thumbs", "blobs", ASKED)
     )
 

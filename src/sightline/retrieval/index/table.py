@@ -227,6 +227,16 @@ class IndexTable:
         found = self.database.execute("SELECT row FROM rows WHERE uri >= ? AND uri < ? ORDER BY row", (address, end))
         return np.fromiter((row for (row,) in found), np.int64)
 
+    def copies(self) -> dict[int, tuple[int, ...]]:
+        """Each row whose content other rows have too → all of these rows, ascending."""
+        found = self.database.execute(
+            """WITH alike AS (SELECT DISTINCT picture FROM memberships WHERE kind = 'duplicate')
+            SELECT json_group_array(row) FROM alike JOIN rows ON id = alike.picture
+            GROUP BY source HAVING count(*) > 1"""
+        )
+        groups = [tuple(sorted(orjson.loads(rows))) for (rows,) in found]
+        return {row: group for group in groups for row in group}
+
     def find(self, id_: str) -> KnownPicture | None:
         found = self.database.execute("SELECT row, source, digest FROM rows WHERE id = ?", (id_,)).fetchone()
         return None if found is None else KnownPicture(*found)
