@@ -26,7 +26,7 @@ def locked(folder: Path, *, wait: bool) -> Iterator[bool]:
         yield take_lock(file, wait=wait)
 
 
-def take_lock(file: IO[bytes], *, wait: bool) -> bool:
+def take_lock(file: IO[bytes] | int, *, wait: bool) -> bool:
     """Is an open file's lock ours, until it is closed or the process ends? Always where there are no locks."""
     if fcntl is None:
         return True
