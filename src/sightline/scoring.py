@@ -15,9 +15,10 @@ from sightline.io.files import PathLike, as_path
 from sightline.metrics.clusters import AUTO
 from sightline.metrics.evaluation import OtherVersionError, evaluate, metric_names
 from sightline.metrics.registry import split_names
-from sightline.metrics.scores import SCORES_FILE, Scores, read_scores, write_scores
+from sightline.metrics.scores import SCORES_FILE, Scores, read_scores
 from sightline.runs.folder import HEADER as RUN_FILE
 from sightline.runs.folder import TRAJECTORIES, read_attribution, read_run
+from sightline.runs.integrity import keep_scores, with_changes
 from sightline.runs.trust import REHEARSAL_FIX, is_rehearsal, with_trust
 from sightline.types import Benchmark, Run
 
@@ -96,6 +97,8 @@ def score(
         insist = "or insist with --other-version (allow_other_version=True)"
         raise OtherVersionError(error.message, f"{error.fix}, {insist}") from None
     scores = with_trust(scores, made_of, attempts)
+    if folder is not None:
+        scores = with_changes(scores, folder.expanduser())
     if keep and folder is not None:
         scores = replace(scores, attribution=_write(scores, folder.expanduser(), made_of))
     return replace(scores, asked=asked or ())
@@ -103,7 +106,7 @@ def score(
 
 def _write(scores: Scores, folder: Path, benchmark: Benchmark) -> dict[str, object] | None:
     """Keep the scores with the run; for an agent, what was missed and why."""
-    write_scores(scores, folder)
+    keep_scores(scores, folder)
     if (folder / TRAJECTORIES).is_dir():
         from sightline.agent.attribution import attribute_folder
 
@@ -226,9 +229,9 @@ def _scores_of(run: PathLike | Run, benchmark: PathLike | Benchmark | None) -> S
     if benchmark is not None and not (folder / SCORES_FILE).is_file():
         return score(benchmark, folder)
     scores = read_scores(folder)
-    if benchmark is None or scores.grade is not None:
-        return scores
-    return with_trust(scores, _benchmark_of(benchmark), read_run(folder))  # Scored before warnings were kept.
+    if benchmark is not None and scores.grade is None:  # Scored before warnings were kept.
+        scores = with_trust(scores, _benchmark_of(benchmark), read_run(folder))
+    return with_changes(scores, folder)
 
 
 def _name(run: PathLike | Run | Scores) -> str:

@@ -16,6 +16,7 @@ from sightline.metrics.comparison import Comparison, compare
 from sightline.metrics.scores import SCORES_FILE, Scores, read_scores
 from sightline.reports.text import DASH, money
 from sightline.runs.folder import ATTEMPTS, HEADER, LEDGER, open_run
+from sightline.runs.integrity import with_changes
 from sightline.runs.summary import ATTEMPT
 from sightline.runs.trust import is_rehearsal
 from sightline.types import LedgerEntry, Run, ScoreWarning
@@ -126,7 +127,7 @@ def read_scored(folder: Path, score: Callable[[Path, Run], Scores] | None = None
     opened = open_run(folder, stop)
     run = opened.header.to_run((), tuple(entry for _, entry in opened.source.rows(LEDGER)))
     is_scored = (folder / SCORES_FILE).is_file()
-    scores = read_scores(folder) if is_scored or score is None else score(folder, run)
+    scores = with_changes(read_scores(folder) if is_scored or score is None else score(folder, run), folder)
     predictions = folder / ATTEMPTS.name
     return ReportedRun(
         name=run.system,

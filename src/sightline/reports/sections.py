@@ -25,12 +25,13 @@ from sightline.io.files import PathLike
 from sightline.metrics.blind_rows import BaselineScore
 from sightline.metrics.comparison import Comparison, PairedComparison
 from sightline.metrics.evaluation import evaluate
-from sightline.metrics.scores import Scores, write_scores
+from sightline.metrics.scores import Scores
 from sightline.reports.output import csv_bytes
 from sightline.reports.scored_run import ReportedRun, compare_runs, read_scored, trust_of, with_own_names
 from sightline.runs import read_run
 from sightline.runs.folder import HEADER as RUN_FILE
 from sightline.runs.folder import read_attribution
+from sightline.runs.integrity import keep_scores, with_changes
 from sightline.runs.trust import with_trust
 from sightline.types import Benchmark, Json, PictureSet, Relevance, Run, ScoreWarning, TaskKind
 
@@ -232,7 +233,7 @@ def _score(benchmarks: Sequence[Benchmark], folder: Path, header: Run) -> Scores
     benchmark = (same or named)[0]
     run = read_run(folder)
     scores = with_trust(evaluate(benchmark, run), benchmark, run)
-    write_scores(scores, folder)
+    keep_scores(scores, folder)
     attribute_folder(folder, benchmark)
     return scores
 
@@ -242,7 +243,7 @@ def _trusted(run: ReportedRun, benchmarks: Iterable[Benchmark]) -> ReportedRun:
     same = [one for one in benchmarks if one.name == run.scores.benchmark and one.checksum == run.scores.checksum]
     if run.scores.grade is not None or not same:
         return run
-    return replace(run, scores=with_trust(run.scores, same[0], run.run))
+    return replace(run, scores=with_changes(with_trust(run.scores, same[0], run.run), run.folder))
 
 
 def _sections(
