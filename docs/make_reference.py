@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from configuration_tables import fill
+
 import sightline
 from sightline.cli.app import build
-from sightline.config.reference import fill
 
 DOCS = Path(__file__).parent
 HEAD = "<!-- Written by docs/make_reference.py; do not edit. -->\n\n"

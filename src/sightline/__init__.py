@@ -130,109 +130,65 @@ __all__ = [
     "view",
 ]
 
-VERBS = (
-    "ablate",
-    "ask",
-    "check_steps",
-    "compare",
-    "curriculum",
-    "difficulty",
-    "embed",
-    "export_files",
-    "import_files",
-    "index",
-    "leaderboard",
-    "load",
-    "make",
-    "mine",
-    "mine_questions",
-    "power",
-    "report",
-    "run",
-    "scan",
-    "score",
-    "score_trec",
-    "search",
-    "split",
-    "steps",
-    "think",
-    "train",
-    "validate",
-    "view",
+VERBS = tuple(
+    name
+    for name in __all__
+    if name.islower()
+    and name not in ("__version__", "dry_run", "estimate", "match_answer", "parse_choice", "read_trajectory")
 )
 """The functions that are also methods of a `Session`."""
 
-_FUNCTIONS = {
-    "Answer": "sightline.types",
-    "Benchmark": "sightline.types",
-    "Choice": "sightline.types",
-    "Comparison": "sightline.metrics.comparison",
-    "Corpus": "sightline.types",
-    "CostPlan": "sightline.calls.plan",
-    "Estimate": "sightline.types",
-    "Failure": "sightline.types",
-    "FunctionEmbedder": "sightline.models.embedders.function",
-    "FunctionSystem": "sightline.runs.systems.function",
-    "Hit": "sightline.retrieval.results",
-    "Picture": "sightline.types",
-    "PictureSet": "sightline.types",
-    "Ranking": "sightline.types",
-    "Relevance": "sightline.types",
-    "Results": "sightline.retrieval.results",
-    "Run": "sightline.types",
-    "RunSummary": "sightline.runs.summary",
-    "ScoreWarning": "sightline.types",
-    "Scores": "sightline.metrics.scores",
-    "Session": "sightline.calls.session",
-    "SightlineError": "sightline.errors",
-    "Task": "sightline.types",
-    "Text": "sightline.types",
-    "Trajectory": "sightline.agent.trajectory",
-    "UserError": "sightline.errors",
-    "ablate": "sightline.reason.ablations",
-    "ask": "sightline.agent.ask",
-    "check_steps": "sightline.reason.steps.pipeline",
-    "compare": "sightline.scoring",
-    "curriculum": "sightline.reason.curriculum.compiler",
-    "difficulty": "sightline.reason.difficulty.measure",
-    "dry_run": "sightline.calls.plan",
-    "embed": "sightline.models.embedders.pipeline",
-    "estimate": "sightline.metrics.statistics.estimates",
-    "export_files": "sightline.exchange",
-    "import_files": "sightline.exchange",
-    "index": "sightline.indexing",
-    "leaderboard": "sightline.reports.leaderboard",
-    "load": "sightline.exchange",
-    "make": "sightline.authoring.pipeline",
-    "match_answer": "sightline.metrics.answers.match",
-    "mine": "sightline.mining.mine",
-    "mine_questions": "sightline.mining.mine",
-    "parse_choice": "sightline.metrics.choices.parse",
-    "power": "sightline.metrics.sample_size",
-    "read_trajectory": "sightline.agent.trajectory",
-    "report": "sightline.reports.report",
-    "run": "sightline.runs.runner",
-    "scan": "sightline.pictures",
-    "score": "sightline.scoring",
-    "score_trec": "sightline.metrics.trec.score_files",
-    "search": "sightline.retrieval.search",
-    "split": "sightline.reason.splits",
-    "steps": "sightline.reason.steps.pipeline",
-    "think": "sightline.reason.traces.think",
-    "train": "sightline.reason.training",
-    "validate": "sightline.exchange",
-    "view": "sightline.web.view",
+_MODULES = {
+    "sightline.agent.ask": "ask",
+    "sightline.agent.trajectory": "Trajectory read_trajectory",
+    "sightline.authoring.pipeline": "make",
+    "sightline.calls.plan": "CostPlan dry_run",
+    "sightline.calls.session": "Session",
+    "sightline.errors": "SightlineError UserError",
+    "sightline.exchange": "export_files import_files load validate",
+    "sightline.indexing": "index",
+    "sightline.metrics.answers.match": "match_answer",
+    "sightline.metrics.choices.parse": "parse_choice",
+    "sightline.metrics.comparison": "Comparison",
+    "sightline.metrics.sample_size": "power",
+    "sightline.metrics.scores": "Scores",
+    "sightline.metrics.statistics.estimates": "estimate",
+    "sightline.metrics.trec.score_files": "score_trec",
+    "sightline.mining.mine": "mine mine_questions",
+    "sightline.models.embedders.function": "FunctionEmbedder",
+    "sightline.models.embedders.pipeline": "embed",
+    "sightline.pictures": "scan",
+    "sightline.reason.ablations": "ablate",
+    "sightline.reason.curriculum.compiler": "curriculum",
+    "sightline.reason.difficulty.measure": "difficulty",
+    "sightline.reason.splits": "split",
+    "sightline.reason.steps.pipeline": "check_steps steps",
+    "sightline.reason.traces.think": "think",
+    "sightline.reason.training": "train",
+    "sightline.reports.leaderboard": "leaderboard",
+    "sightline.reports.report": "report",
+    "sightline.retrieval.results": "Hit Results",
+    "sightline.retrieval.search": "search",
+    "sightline.runs.runner": "run",
+    "sightline.runs.summary": "RunSummary",
+    "sightline.runs.systems.function": "FunctionSystem",
+    "sightline.scoring": "compare score",
+    "sightline.types": "Answer Benchmark Choice Corpus Estimate Failure Picture PictureSet Ranking Relevance Run "
+    "ScoreWarning Task Text",
+    "sightline.web.view": "view",
 }
+"""Where each name is loaded from."""
 
 
 def __getattr__(name: str) -> object:
     """Load a verb when it is first used: `import sightline` alone takes no time."""
-    if name not in _FUNCTIONS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_FUNCTIONS[name]), name)
+    for module, names in _MODULES.items():
+        if name in names.split():
+            return getattr(import_module(module), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_FUNCTIONS})
+    return sorted({*globals(), *__all__})

@@ -8,12 +8,12 @@ from typing import Any
 
 import orjson
 import pytest
+from configuration_tables import fill
 
 from make_publishing import annotation, make_project, picture_id
 from sightline.authoring.project import Project
 from sightline.cli.app import main
 from sightline.config.benchmaker import COUNTERPARTS, NO_COUNTERPART
-from sightline.config.reference import fill
 from sightline.io.jsonl import read_json, read_jsonl, write_jsonl
 
 PAGE = Path(__file__).parents[2] / "docs" / "from-benchmaker.md"
@@ -225,6 +225,39 @@ def test_batch_output_adds_to_what_is_there_and_replaces_nothing(project: Projec
     assert (project.folder / "annotations.jsonl").read_bytes() == before
     write_jsonl(output, [{"custom_id": "something else"}])
     assert make(project, "read-batch", str(output), "--out", str(project.folder)) == 2
+
+
+def test_the_seeds_of_the_configuration_are_planned_wherever_the_plan_goes(project: Project, tmp_path: Path) -> None:
+    config = project.config_path
+    assert config is not None
+    config.write_text(f'seeds_jsonl = "{project.folder / "seeds.jsonl"}"\n{config.read_text()}')
+    out = tmp_path / "elsewhere" / "plan.jsonl"
+    code = make(project, "plan", "--annotations", str(project.folder / "annotations.jsonl"), "--out", str(out))
+    assert code == 0
+    seeds = {row["query_id"]: row["seed_image_ids"] for _, row in read_jsonl(project.folder / "seeds.jsonl")}
+    assert {row["query_id"]: row["seed_image_ids"] for _, row in read_jsonl(out)} == seeds
+
+
+def test_batch_output_is_written_where_it_is_told(project: Project, tmp_path: Path) -> None:
+    config = project.config_path
+    assert config is not None
+    config.write_text(f'annotations_jsonl = "{project.folder / "annotations.jsonl"}"\n{config.read_text()}')
+    before = (project.folder / "annotations.jsonl").read_bytes()
+    output = tmp_path / "output.jsonl"
+    write_jsonl(output, [answered(f"vision::{picture_id(1)}", said_of(1))])
+    assert make(project, "read-batch", str(output), "--out", str(tmp_path / "new")) == 0
+    assert [row["image_id"] for _, row in read_jsonl(tmp_path / "new" / "annotations.jsonl")] == [picture_id(1)]
+    assert (project.folder / "annotations.jsonl").read_bytes() == before
+
+
+def test_pictures_without_a_licence_are_told_before_labels_are_paid_for(
+    project: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = project.config_path
+    assert config is not None
+    config.write_text(f'_hf_repo_id = "me/mine"\n{config.read_text()}')
+    make(project, "pictures", str(tmp_path / "pictures"), "--out", str(tmp_path / "new"))
+    assert "24 of 24 pictures have no licence" in capsys.readouterr().err
 
 
 def test_the_table_of_keys_is_the_one_that_the_settings_make() -> None:

@@ -295,6 +295,20 @@ def test_most_candidates_keeps_the_seed_and_the_most_telling_tiers(tmp_path: Pat
     assert len(rows(project.path(files.JUDGMENTS))) == 8
 
 
+def test_a_prompt_that_speaks_of_summaries_is_followed_by_what_a_judge_sees(tmp_path: Path) -> None:
+    own, ours = (ready(tmp_path / name, judging_config(user_prompt=prompt)) for name, prompt in (
+        ("own", "Compare the summary of each candidate."), ("ours", "Grade what you see.")
+    ))  # fmt: skip
+    with judging() as server:
+        done = judge(own, server)
+        asked = words_in(server.requests[-1])
+        plain = judge(ours, server)
+    assert asked.index("Compare the summary") < asked.index("no summaries, tags or other annotations")
+    assert any("judge.user_prompt speaks of summaries" in warning for warning in done.warnings)
+    assert not any("summaries" in warning for warning in plain.warnings)
+    assert "annotations" not in words_in(server.requests[-1])
+
+
 def test_the_schema_is_strict_and_names_no_other_picture() -> None:
     schema = JudgeQuestions("m", judging_config(scale="graded")).schema(3)
     assert is_strict(schema)

@@ -142,6 +142,25 @@ def test_settings_that_no_plan_can_come_of_are_refused_before_anything_is_paid_f
     assert server.requests == []
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"embedder": "onnx:nowhere/model"}, "nowhere"),
+        ({"judges": ["openai/gpt-5-mini"]}, "OPENAI_API_KEY"),
+    ],
+)
+def test_what_a_later_stage_needs_is_checked_before_anything_is_paid_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], said: str
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    folder = draw(tmp_path / "pictures", *COLOURS)
+    with serving(everything) as server, pytest.raises(UserError) as error:
+        settings = config(annotate={**config().annotate.model_dump(), "model": f"vllm/seer@{server.base_url}"})
+        sightline.make(folder, session=Session(tmp_path / "ws", settings), **options)
+    assert said in f"{error.value.message} {error.value.fix}"
+    assert server.requests == []
+
+
 def test_what_there_is_to_say_about_the_configuration_is_said_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -19,7 +19,7 @@ from sightline.calls.session import CallOptions
 from sightline.config import Config, load
 from sightline.errors import SightlineError, UserError
 from sightline.models.built_in import Taxonomy
-from sightline.models.photos.known_words import known_words
+from sightline.models.photos.annotator import known_words
 
 PROPOSED = {
     "facets": [{"name": "Colour", "values": [*COLOURS, "red "]}, {"name": "lonely", "values": ["one"]}],

@@ -8,6 +8,7 @@ import re
 import pytest
 
 from command_line import Cli
+from sightline.cli.app import _commands, build, main
 
 FLOW = [
     "scan",
@@ -31,17 +32,31 @@ def test_help_shows_the_verbs_in_the_order_of_the_flow(cli: Cli) -> None:
     assert [verb for verb in verbs if verb in FLOW] == FLOW
 
 
-def test_every_verb_has_help_and_the_common_options(cli: Cli) -> None:
-    from sightline.cli.app import build
+def test_each_option_of_each_command_says_what_it_is_for() -> None:
+    """Most commands take these words from the function of that name (`described_by`)."""
+    root = build()
+    commands = [(name, root[name]) for name, _, _ in _commands("scan")]
+    commands += [(f"{name} {stage}", app[stage]) for name, app in commands for stage in app if stage[0] != "-"]
+    without_words = [
+        f"{name} {argument.name}"
+        for name, app in commands
+        if app.default_command is not None
+        for argument in app.assemble_argument_collection(parse_docstring=True)
+        if argument.show and not argument.parameter.help
+    ]
+    assert len(commands) > 60
+    assert without_words == []
 
+
+def test_every_verb_has_help_and_the_common_options(capsys: pytest.CaptureFixture[str]) -> None:
     for verb in [name for name in build() if not name.startswith("-")]:
         words = {"config": ("config", "show"), "embed": ("embed", "pictures"), "batch": ("batch", "make")}.get(
             verb, (verb,)
         )
-        done = cli(*words, "--help")
-        assert done.returncode == 0, done.stderr
+        main([*words, "--help"])
+        shown = capsys.readouterr().out
         for option in ("--workspace", "--config", "--json", "--limit", "--seed", "-v", "--local-only"):
-            assert option in done.stdout, (verb, option)
+            assert option in shown, (verb, option)
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from configuration_tables import fill
+
 from sightline.config.benchmaker import COUNTERPARTS, NO_COUNTERPART
-from sightline.config.reference import fill
 from sightline.config.schema import leaves
 
 PAGE = Path(__file__).parents[2] / "docs" / "configuration.md"
@@ -13,7 +14,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "configuration.md"
 
 def test_the_page_is_up_to_date() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    assert page == fill(page), "run: python -m sightline.config.reference docs/configuration.md"
+    assert page == fill(page), "run: make docs"
 
 
 def test_a_stale_block_is_made_anew_and_the_rest_is_left_alone() -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sightline.demo.own import OwnDemo, run_own_demo
+from sightline.demo.page import OwnDemo, run_own_demo
 from sightline.demo.vision import DemoQuery, RecognizedPicture, queries, read_pixels, thumbnail
 from sightline.errors import UserError
 from sightline.models.photos.weights import CLASSIFIER, ENCODER

@@ -20,7 +20,7 @@ from sightline.reason.difficulty.sampling import SamplingSettings
 from sightline.reason.questions import QuestionWork
 from sightline.reason.steps.annotation import StepSettings
 from sightline.reason.steps.pipeline import annotate_benchmark, check_steps, price_steps
-from sightline.reason.steps.review import LONGEST, REVIEW
+from sightline.reason.steps.summary import LONGEST, REVIEW
 from sightline.types import Choice, Option, PictureRef
 from sightline.types.task_table import Tasks
 

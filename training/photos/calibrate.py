@@ -28,9 +28,8 @@ from features import Split, read_split
 from numpy.typing import NDArray
 from PIL import Image, ImageFilter
 
-from sightline.models.photos.annotator import FACET_SURE
+from sightline.models.photos.annotator import FACET_SURE, Calibration, facet_shares
 from sightline.models.photos.appearance import measure_appearance
-from sightline.models.photos.calibration import Calibration, facet_shares
 from sightline.models.photos.embedder import Photos
 
 EVALUATED = 600

@@ -55,6 +55,7 @@ class JudgeStage:
         """Judge what has no verdict yet; a query that can't be used is set aside, and says why."""
         work = JudgeWork.read(project)
         panel = self.panel(project)
+        work.warnings += _adapted(panel)
         if project.calls.plan:
             return StageResult(self.name, price=self._price(work, panel), warnings=tuple(work.warnings))
         work.deepen(self.embedder)
@@ -156,6 +157,15 @@ def _questions(judge: str | UserFunction, config: Config) -> JudgeQuestions:
     if isinstance(judge, str):
         return JudgeQuestions(judge, config)
     return JudgeQuestions(f"function/{function_name(judge)}", config, judge)
+
+
+def _adapted(panel: Sequence[JudgeQuestions]) -> Iterator[str]:
+    setting = panel[0].adapted
+    if setting is not None and not all(map(_is_here, panel)):
+        yield (
+            f"{setting} speaks of summaries or other texts, which judges here do not get: they see the pictures. "
+            "They are told so, behind your words."
+        )
 
 
 def _is_here(questions: JudgeQuestions) -> bool:

@@ -18,10 +18,9 @@ from sightline.calls.session import Session
 from sightline.config import Config
 from sightline.models.embedders.bulk_embedding import Embedding, embed_listed, embed_words
 from sightline.models.embedders.session import EmbedderSession
-from sightline.models.photos.annotator import BY, COLOUR_SHARE, WeakJudgment, judge_vectors
+from sightline.models.photos.annotator import BY, COLOUR_SHARE, WeakJudgment, judge_vectors, known_words
 from sightline.models.photos.appearance import Appearance, measure_appearance
 from sightline.models.photos.embedder import Photos
-from sightline.models.photos.known_words import known_words
 from sightline.types import Failure, Picture
 
 NAME = BY

@@ -6,6 +6,7 @@ The pictures of a pool are shuffled and cut into calls; many calls run at once, 
 from __future__ import annotations
 
 import hashlib
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -48,6 +49,11 @@ _USER = (
     "Give each picture a grade, your confidence in it from 0 to 1, and the reason in one short sentence. "
     "Several pictures may fit, or none."
 )
+_NO_TEXTS = (
+    "You are shown the pictures themselves, and no summaries, tags or other annotations: where these instructions "
+    "speak of such texts, judge by what can be seen. The query is given; do not write another."
+)
+_TEXTS = re.compile(r"\b(summar(y|ies)|annotations?|metadata|tags?|captions?|descriptions?)\b", re.IGNORECASE)
 STAGE = "judge"
 _ONE_BY_ONE = frozenset({"wrong-schema", "bad-picture", "length", "content-filter", "refused", "bad-request"})
 """What one picture of several can be the cause of: each is then asked about alone."""
@@ -134,12 +140,19 @@ class JudgeQuestions:
         return [found[number] for number in range(1, count + 1)]
 
     @property
+    def adapted(self) -> str | None:
+        """The setting whose prompt speaks of texts that no judge gets; the judge is told so behind it."""
+        named = (("judge.system_prompt", self.settings.system_prompt), ("judge.user_prompt", self.settings.user_prompt))
+        return next((name for name, prompt in named if prompt is not None and _TEXTS.search(prompt)), None)
+
+    @property
     def _system(self) -> str:
         return self.settings.system_prompt or _SYSTEM
 
     @property
     def _user(self) -> str:
-        return self.settings.user_prompt or _USER
+        asked = self.settings.user_prompt or _USER
+        return asked if self.adapted is None else f"{asked}\n{_NO_TEXTS}"
 
 
 @dataclass(frozen=True, slots=True)

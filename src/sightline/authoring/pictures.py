@@ -162,6 +162,13 @@ def _warnings(scanned: ScanSummary, rows: list[dict[str, Any]], project: Project
             f"{project.config.paths.metadata}: {unmatched:,} rows name pictures that are not there; "
             f'an id is the path under the folder, such as "{example}"'
         )
+    if project.config.publish.repo is not None:
+        silent = sum(project.config.columns.license not in row for row in rows)
+        if silent:
+            yield (
+                f"{silent:,} of {len(rows):,} pictures have no licence, and `make publish` leaves them out; "
+                "set licences in the rights map (paths.rights) before you pay for labels of them"
+            )
     if len(rows) == 1:
         yield "there is only one picture; a benchmark needs others to compare it with"
 

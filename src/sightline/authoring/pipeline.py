@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from sightline.authoring import project as files
-from sightline.authoring.annotate import AnnotateStage, TaxonomyStage, has_taxonomy
-from sightline.authoring.assemble import FOLDER, AssembleStage, check_bench
+from sightline.authoring.annotate import AnnotateStage, TaxonomyStage
+from sightline.authoring.assemble import FOLDER, AssembleStage
 from sightline.authoring.audit import AuditStage
 from sightline.authoring.cleanup import run_recorded
 from sightline.authoring.cost_estimate import estimate_costs
 from sightline.authoring.judge import JudgeStage
 from sightline.authoring.pictures import PicturesStage
-from sightline.authoring.plan import PlanStage, check_quotas
+from sightline.authoring.plan import PlanStage
+from sightline.authoring.prechecks import check_models, check_settings
 from sightline.authoring.project import Project
 from sightline.authoring.project_loader import ProjectLoader
 from sightline.authoring.publish import PublishStage
@@ -83,22 +84,6 @@ def one_stage(name: str, folder: Path | None, by: StageOptions) -> AuthoringStag
         hint = f'did you mean "{near}"?' if near else f"there are: {', '.join(STAGES)}"
         raise UserError(f'there is no stage "{name}".', hint)
     return STAGES[name](folder, by)
-
-
-def check_settings(project: Project) -> None:
-    """Refuse settings that a later stage could not work by, before an earlier one has been paid for."""
-    config = project.config
-    check_bench(project)
-    check_quotas(config.plan)
-    if not has_taxonomy(config) or project.path(files.ANNOTATIONS).is_file():
-        return
-    answers = {*config.annotate.taxonomy, *config.annotate.flags}
-    for setting in ("core_facets", "off_facets", "diversity_facets"):
-        for name in getattr(config.plan, setting):
-            if name not in answers:
-                near = nearest(name, answers)
-                hint = f'did you mean "{near}"?' if near else "add it to [annotate.taxonomy] or annotate.flags"
-                raise UserError(f'plan.{setting} names "{name}", which no annotation will have.', hint)
 
 
 def priced_stages(listing: AuthoringStage, by: StageOptions, project: Callable[[], Project]) -> Iterator[StageResult]:
@@ -271,6 +256,8 @@ def make(
         check_settings(loader.project())
         if session.calls.plan:
             results = priced_stages(stages[0], by, loader.project)
+        else:
+            check_models(loader.project(), model, JudgeStage(by.panel, batch), SimilarityStage(embedder))
     done = []
     for result in results:
         done.append(result)

@@ -18,6 +18,7 @@ _WRITES: Mapping[str, str] = {
     **{stage: name for stage, name in files.MAIN_FILES.items() if files.FILES[name].endswith(".jsonl")},
     "similarity-retry": files.SIMILARITY,
 }
+_READ_FROM_BATCHES = (files.ANNOTATIONS, files.JUDGMENTS)
 _SEEDS = ("plan.random_seed", "judge.random_seed")
 
 
@@ -40,7 +41,7 @@ class ProjectLoader:
         config = _seeded(session.config, self.seed) if path is None else self._read(path)
         is_file = self.out is not None and self.out.name.endswith(_LINES)
         folder = project_folder(session.workspace, config) if self.out is None or is_file else self.out
-        given = self._files(None if stage is None else _WRITES.get(stage))
+        given = self._files(stage, config)
         # What is proposed to somebody who has no file goes beside the rest.
         path = folder / DEFAULT_FILE.name if path is None else path
         return Project(folder, replace(session, config=config), given, path, self.limit)
@@ -49,8 +50,8 @@ class ProjectLoader:
         seeds = {} if self.seed is None else dict.fromkeys(_SEEDS, self.seed)
         return load(None if path == DEFAULT_FILE else path, overrides=seeds).config
 
-    def _files(self, writes: str | None) -> dict[str, Path]:
-        given = dict(self.given)
+    def _files(self, stage: str | None, config: Config) -> dict[str, Path]:
+        given, writes = dict(self.given), None if stage is None else _WRITES.get(stage)
         seeds = given.get(files.SEEDS)
         if seeds is not None and not seeds.is_file():
             raise UserError(f"there is no file of seeds {seeds}.", "leave --seeds out to have them chosen")
@@ -58,10 +59,13 @@ class ProjectLoader:
             if writes is None:
                 raise UserError(f"--out {self.out} is a file; this takes a folder.", "name a folder")
             given[writes] = self.out
+        elif self.out is not None and stage == "read-batch":  # Not where the configuration has those of another run.
+            given |= {name: self.out / files.FILES[name] for name in _READ_FROM_BATCHES}
         # Files that belong together lie together: a list of pictures beside its annotations, seeds beside their plan.
-        for name, beside in ((files.IMAGES, files.ANNOTATIONS), (files.SEEDS, files.PLAN)):
-            if beside in given:
-                given.setdefault(name, given[beside].with_name(files.FILES[name]))
+        if files.ANNOTATIONS in given:
+            given.setdefault(files.IMAGES, given[files.ANNOTATIONS].with_name(files.FILES[files.IMAGES]))
+        if files.PLAN in given and config.paths.seeds is None:
+            given.setdefault(files.SEEDS, given[files.PLAN].with_name(files.FILES[files.SEEDS]))
         return given
 
 

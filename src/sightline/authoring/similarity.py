@@ -125,6 +125,13 @@ class SimilarityStage:
         _raise_if_stopped(texts, seen, result)
         return result
 
+    def check(self, project: Project) -> None:
+        """Refuse an embedder that was named and can't be opened."""
+        config = project.config
+        if (self.embedder or config.similarity.model or config.models.embedder) is not None:
+            with self._session(project):
+                pass
+
     def _session(self, project: Project) -> EmbedderSession:
         settings = project.config.similarity
         chosen = self.embedder if self.embedder is not None else settings.model

@@ -24,9 +24,8 @@ from sightline.engine.event_loop import run_async
 from sightline.errors import SightlineError
 from sightline.io.files import write_whole
 from sightline.models.built_in import Taxonomy, find_built_in
-from sightline.models.photos.annotator import EVERYDAY
+from sightline.models.photos.annotator import EVERYDAY, known_words
 from sightline.models.photos.embedder import Photos
-from sightline.models.photos.known_words import known_words
 from sightline.models.structured_output import ReplySchema, ask_structured
 from sightline.types import ChatRequest, Failure, ImagePart, Message, Picture
 

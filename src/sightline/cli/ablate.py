@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sightline.cli.options import ChatOptions, Common, Positive, SamplingOptions
+from sightline.cli.options import ChatOptions, Common, Positive, SamplingOptions, described_by
+from sightline.reason.ablations import ablate as run_ablations
 
 
+@described_by(run_ablations)
 def ablate(
     benchmark: Path,
     /,
@@ -23,20 +25,10 @@ def ablate(
 
     Parameters
     ----------
-    benchmark:
-        The folder of the benchmark.
-    out:
-        A folder that gets a run for the whole question and one for each ablation.
     without:
         The ablations, once for each: "without text", "without pictures", "one picture", "shuffled pictures"; all when
         not given.
-    repeat:
-        How often each task is tried.
-    concurrency:
-        How many tasks at once.
     """
-    from sightline.reason.ablations import ablate as run_ablations
-
     done = run_ablations(
         benchmark,
         out,

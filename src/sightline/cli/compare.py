@@ -7,9 +7,11 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from sightline.cli.options import Common, Switch
+from sightline.cli.options import Common, Switch, described_by
+from sightline.scoring import compare as compare_runs
 
 
+@described_by(compare_runs)
 def compare(
     *runs: Path,
     metrics: str | None = None,
@@ -28,21 +30,14 @@ def compare(
         Folders of runs on the same benchmark; scored, or with --benchmark scored now.
     metrics:
         Comma-separated names; all that the runs have in common when not given.
-    benchmark:
-        The benchmark's folder, for runs that have no scores yet.
     fail_if_worse:
         Exit with 4 when a later run is worse than the first in this metric, and not by chance.
     failures_may_differ:
         Compare although the runs failed on different tasks.
-    rehearsal:
-        Compare although the labels are by built-in models and nobody checked them.
-    level:
-        Of the intervals and tests.
     """
     from sightline.errors import FoundError
     from sightline.metrics.registry import split_names
     from sightline.metrics.tables import warning_text
-    from sightline.scoring import compare as compare_runs
 
     common.ignores_limit()
     wanted = None if metrics is None else split_names(metrics)

@@ -11,7 +11,7 @@ from sightline.errors import UserError
 from sightline.plain_text import printable
 
 if TYPE_CHECKING:
-    from sightline.demo.own import OwnDemo
+    from sightline.demo.page import OwnDemo
 
 _WORDS = 60
 
@@ -45,7 +45,7 @@ def demo(*, pictures: Path | None = None, out: Path = Path("demo"), common: Comm
 
 
 def _own(out: Path, pictures: Path, common: Common) -> None:
-    from sightline.demo.own import run_own_demo
+    from sightline.demo.page import run_own_demo
 
     made = run_own_demo(
         out,

@@ -8,9 +8,11 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.options import ChatOptions, Common, EngineOption, Positive, Switch
+from sightline.cli.options import ChatOptions, Common, EngineOption, Positive, Switch, described_by
+from sightline.reason.difficulty.measure import difficulty as measure
 
 
+@described_by(measure)
 def difficulty(
     benchmark: Path,
     /,
@@ -28,35 +30,7 @@ def difficulty(
     chat: ChatOptions = ChatOptions(),
     common: Common = Common(),
 ) -> None:
-    """Say of each question whether it is easy or hard, and keep it on the task. Run it again to go on.
-
-    Parameters
-    ----------
-    benchmark:
-        The folder of the benchmark.
-    out:
-        The folder of the benchmark with difficulty, new or written before; it may be the same.
-    by:
-        samples of a model's replies, a judge's grade, how often the attempts of a run were right, or the turns that an
-        agent took.
-    samples:
-        How often each question is asked.
-    easy:
-        The pass rate from which on a question is easy.
-    preset:
-        How samples are drawn: mir (temperature 0.7, top_p 0.8, repetition penalty 1.05, 512 tokens, at most 20
-        pictures), or the model's own settings.
-    max_tokens:
-        The most tokens of a reply, where the preset's are too few for a model that thinks; the rest is the preset's.
-    all_samples:
-        Draw all samples, also where it is clear before.
-    run:
-        The folder of a run on this benchmark, for --by run and --by turns.
-    easy_turns:
-        The most turns of an easy question; the median of those that were solved when not given.
-    """
-    from sightline.reason.difficulty.measure import difficulty as measure
-
+    """Say of each question whether it is easy or hard, and keep it on the task. Run it again to go on."""
     done = measure(
         benchmark,
         out,

@@ -7,9 +7,11 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from sightline.cli.options import Common, pairs
+from sightline.cli.options import Common, described_by, pairs
+from sightline.exchange import export_files
 
 
+@described_by(export_files)
 def export(
     format_: Annotated[str, Parameter(name="FORMAT")],
     source: Path,
@@ -27,19 +29,11 @@ def export(
     ----------
     format_:
         One of the formats in `sightline formats`.
-    source:
-        A workspace, a benchmark or a run.
-    out:
-        The file or folder to write; it appears whole or not at all.
     map_:
         How to call a column: field=column (may be repeated).
-    benchmark:
-        For runs in formats that also need the questions: the benchmark that the run answers.
     option:
         What only this format knows: key=value (may be repeated).
     """
-    from sightline.exchange import export_files
-
     written = export_files(
         format_,
         source,

@@ -7,9 +7,11 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from sightline.cli.options import Common, Switch, pairs
+from sightline.cli.options import Common, Switch, described_by, pairs
+from sightline.exchange import import_files
 
 
+@described_by(import_files)
 def import_(
     format_: Annotated[str, Parameter(name="FORMAT")],
     path: str,
@@ -31,27 +33,14 @@ def import_(
     ----------
     format_:
         One of the formats in `sightline formats`.
-    path:
-        A file or folder; for the public benchmarks also their name on the hub.
-    out:
-        The folder to write: a benchmark, or a run for predictions.
     map_:
         Where a column is called otherwise: field=column (may be repeated).
-    benchmark:
-        For predictions: the benchmark that they answer.
     pictures:
         Where the pictures are, if not beside the files: a folder; for traces also the benchmark that they were made of.
-    name:
-        What to call it.
-    split:
-        Which split, where a format has several.
     option:
         What only this format knows: key=value (may be repeated).
-    keep_going:
-        Leave out wrong lines and list them all, instead of stopping at the first.
     """
     from sightline.calls.session import Session
-    from sightline.exchange import import_files
 
     summary = import_files(
         format_,

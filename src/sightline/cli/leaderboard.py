@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sightline.cli.options import Common, Switch
+from sightline.cli.options import Common, Switch, described_by
+from sightline.reports.leaderboard import leaderboard as rank_runs
 
 
+@described_by(rank_runs)
 def leaderboard(
     directory: Path,
     /,
@@ -22,15 +24,8 @@ def leaderboard(
     ----------
     directory:
         A folder that holds the folders of runs, at any depth.
-    metric:
-        What to rank by; the first metric of the benchmark when not given.
-    out:
-        Where to write the three files; the folder itself when not given.
-    rehearsal:
-        Rank also on benchmarks whose labels are by built-in models and nobody checked.
     """
     from sightline.metrics.tables import warning_text
-    from sightline.reports.leaderboard import leaderboard as rank_runs
 
     found = rank_runs(directory, metric, out=out, rehearsal=rehearsal)
     common.show(found)

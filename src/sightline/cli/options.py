@@ -5,6 +5,7 @@ Also one way to print, and one way to fail.
 
 from __future__ import annotations
 
+import inspect
 import logging
 import os
 import re
@@ -12,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 
 from cyclopts import Parameter, Token
 from cyclopts.validators import Number
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from sightline.config import Config, Loaded
 
 
+_Command = TypeVar("_Command", bound=Callable[..., None])
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 Switch = Annotated[bool, Parameter(negative="", show_default=False)]
 """A flag that has no `--no-` form."""
@@ -47,6 +49,26 @@ EngineOption = Annotated[
     str, Parameter(name="--engine", help="Where the work is done: local, ray (see docs/engine.md) or ray:HOST:PORT.")
 ]
 """For verbs that spread work over a cluster (`engine.spread`, which reads it): `engine: EngineOption = "local"`."""
+
+
+_PARAMETERS = "\n\nParameters\n----------\n"
+
+
+def described_by(verb: Callable[..., object]) -> Callable[[_Command], _Command]:
+    """Help says of a command's parameters what the verb's docstring says; what the command's own says goes first.
+
+    A parameter that is named in backticks is shown as the option that it is: `base_url` becomes --base-url.
+    """
+
+    def describe(command: _Command) -> _Command:
+        text, _, own = (inspect.getdoc(command) or "").partition(_PARAMETERS)
+        verbs = (inspect.getdoc(verb) or "").partition(_PARAMETERS)[2].partition("\n\n")[0]
+        for name in inspect.signature(verb).parameters:
+            verbs = verbs.replace(f"`{name}`", f"--{name.replace('_', '-')}")
+        command.__doc__ = f"{text}{_PARAMETERS}{verbs}\n{own}"
+        return command
+
+    return describe
 
 
 class Result(Protocol):

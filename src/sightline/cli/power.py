@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sightline.cli.options import Common
+from sightline.cli.options import Common, described_by
+from sightline.metrics.sample_size import power as plan_sample
 
 
+@described_by(plan_sample)
 def power(
     *runs: Path,
     difference: float | None = None,
@@ -19,31 +21,7 @@ def power(
     design_effect: float = 1.0,
     common: Common = Common(),
 ) -> None:
-    """Say how many tasks a difference needs to be seen, or what difference so many tasks can show.
-
-    Parameters
-    ----------
-    runs:
-        Two scored runs to learn the spread of differences from; otherwise give --sd or --disagreement.
-    difference:
-        The true difference that should be found.
-    tasks:
-        Instead: the number of tasks that there are.
-    metric:
-        Which metric of the runs.
-    sd:
-        Standard deviation of the per-task differences.
-    disagreement:
-        For right/wrong tasks: the share that only one of the two systems gets right.
-    alpha:
-        Chance of a false alarm that is accepted.
-    chance:
-        Chance of finding the difference that is wanted.
-    design_effect:
-        How much clusters (owners, events) inflate the variance.
-    """
-    from sightline.metrics.sample_size import power as plan_sample
-
+    """Say how many tasks a difference needs to be seen, or what difference so many tasks can show."""
     common.ignores_limit()
     found = plan_sample(
         runs,

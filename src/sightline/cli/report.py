@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sightline.cli.options import Common, Switch
+from sightline.cli.options import Common, Switch, described_by
+from sightline.reports.report import report as write_report
 
 
+@described_by(write_report)
 def report(
     *sources: Path,
     out: Path = Path("report.html"),
@@ -18,17 +20,12 @@ def report(
 
     Parameters
     ----------
-    sources:
-        Folders of runs and of benchmarks, in any order. A run without scores is scored where its benchmark is given.
     out:
         The page: .html (one file, nothing loaded from anywhere) or .md. With --limit N it lists N tasks.
     md:
         Write the page as Markdown, too.
-    rehearsal:
-        Compare also on benchmarks whose labels are by built-in models and nobody checked.
     """
     from sightline.reports.report import ROWS
-    from sightline.reports.report import report as write_report
 
     rows = ROWS if common.limit is None else common.limit
     written = write_report(sources, out, format="both" if md else None, rows=rows, rehearsal=rehearsal)

@@ -8,12 +8,14 @@ from typing import Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.options import Common, PlanOptions, Switch
+from sightline.cli.options import Common, PlanOptions, Switch, described_by
 from sightline.errors import UserError
+from sightline.runs.runner import run as run_system
 
 Positive = Annotated[int, Parameter(validator=Number(gte=1))]
 
 
+@described_by(run_system)
 def run(
     benchmark: Path,
     /,
@@ -38,17 +40,7 @@ def run(
         oracle, cut, vote, and those of other packages.
     out:
         The folder of the run, new or begun before.
-    repeat:
-        How often each task is tried.
-    concurrency:
-        How many tasks at once; the system's own choice when not given.
-    retry_failed:
-        Forget the failures in the run that another try may mend, and try those tasks again.
-    show_annotations:
-        Show the system texts that a model wrote while the benchmark was made. Scores then carry a warning.
     """
-    from sightline.runs.runner import run as run_system
-
     if out is None and not spending.plan:
         raise UserError("there is no place for the run.", "say where: --out FOLDER")
     done = run_system(

@@ -8,9 +8,11 @@ from typing import Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.options import Common
+from sightline.cli.options import Common, described_by
+from sightline.reason.splits import split as split_benchmark
 
 
+@described_by(split_benchmark)
 def split(
     benchmark: Path,
     /,
@@ -25,19 +27,12 @@ def split(
 
     Parameters
     ----------
-    benchmark:
-        The folder of the benchmark.
-    out:
-        A folder that gets one benchmark for each part, and split.json; a split into the same parts is replaced.
     parts:
         Names and shares, which sum to 1 or are whole numbers.
     by:
         Labels that each part is to have in the same shares, such as subtask,difficulty (which is so when not given).
-    bits:
-        Hashes that differ in at most so many of 64 bits are near-duplicates if tones agree; as configured by default.
     """
     from sightline.reason.splits import is_unfinished
-    from sightline.reason.splits import split as split_benchmark
 
     common.ignores_limit()
     try:

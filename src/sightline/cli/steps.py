@@ -8,9 +8,11 @@ from typing import Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.options import ChatOptions, Common, EngineOption, SamplingOptions, Switch
+from sightline.cli.options import ChatOptions, Common, EngineOption, SamplingOptions, Switch, described_by
+from sightline.reason.steps.pipeline import steps as annotate
 
 
+@described_by(annotate)
 def steps(
     benchmark: Path,
     /,
@@ -30,23 +32,10 @@ def steps(
 
     Parameters
     ----------
-    benchmark:
-        The folder of a benchmark with choose or answer tasks.
-    out:
-        The folder of the benchmark with steps, new or written before; it may be the same.
-    repairs:
-        How often a reply is sent back with what is wrong with it.
-    tell_answer:
-        Tell the model the right answer from the beginning; otherwise only when its conclusion was wrong.
-    again:
-        Also replace the steps of questions that have all five.
-    reviewed:
-        A steps-review.jsonl whose replies people have mended; without --model nobody is asked for the others.
     check:
         Only check the steps that the benchmark has; ends with 4 where something is wrong.
     """
     from sightline.reason.steps.pipeline import check_steps
-    from sightline.reason.steps.pipeline import steps as annotate
 
     if check:
         found = check_steps(benchmark, limit=common.limit)

@@ -8,11 +8,21 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.options import Common, EndpointArguments, EngineOption, Positive, SamplingOptions, Switch
+from sightline.cli.options import (
+    Common,
+    EndpointArguments,
+    EngineOption,
+    Positive,
+    SamplingOptions,
+    Switch,
+    described_by,
+)
+from sightline.reason.traces.think import think as make_traces
 
 Share = Annotated[float, Parameter(validator=Number(gte=0, lte=1))]
 
 
+@described_by(make_traces)
 def think(
     source: Path | None = None,
     /,
@@ -43,46 +53,14 @@ def think(
 
     Parameters
     ----------
-    source:
-        A folder of pictures, which is scanned first, a workspace or a benchmark; the workspace when not given.
     teacher:
         Who thinks, once for each: MODEL, or MODEL@http://host:8000/v1.
-    samples:
-        How often each teacher is asked; 2 for one teacher and 1 for several when not given.
-    out:
-        The folder of the traces, new or begun before.
     prompt:
         What is asked, once for each; {caption} and {label} stand for what is known of the picture. ImageNet-Think's
         own prompt when none is given.
     prompts:
         A file of prompts: one a line, or JSON lines with "prompt".
-    prompts_each:
-        How many of the prompts are drawn for each picture.
-    verifier:
-        A model that looks at the picture and verifies what the answers claim.
-    labels:
-        The names of classes: lines such as "n01440764 tench, Tinca tinca", or a JSON object.
-    metadata:
-        For a folder: a table with a label, a caption or facts for its pictures (.jsonl, .csv, .parquet).
-    language:
-        The language that traces must be in, such as en or zh; any for all of them.
-    least_words:
-        Answers with fewer words are not kept.
-    most_words:
-        Traces with more words are cut, marked as runaway, and not kept.
-    least_quality:
-        Traces of less quality (0 to 1) are not kept.
-    needs_thinking:
-        Keep no answer without thinking.
-    format:
-        Of the shards; Parquet, where that can be written, when not given.
-    shard_rows:
-        Rows of a shard.
-    retry_failed:
-        Ask those again who failed where another try may help; what others said there is kept, and not asked again.
     """
-    from sightline.reason.traces.think import think as make_traces
-
     done = make_traces(
         source,
         out,

@@ -9,11 +9,13 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.options import Common, Positive, Switch
+from sightline.cli.options import Common, Positive, Switch, described_by
+from sightline.reason.training import train as train_model
 
 Above = Annotated[float, Parameter(validator=Number(gt=0))]
 
 
+@described_by(train_model)
 def train(
     folder: Path,
     /,
@@ -44,44 +46,13 @@ def train(
 
     Parameters
     ----------
-    folder:
-        A curriculum, as `sightline curriculum` writes it.
-    model:
-        A folder with a model of transformers, its name on the hub, or a new small one: glimpse, glimpse-tiny.
-    out:
-        The folder for the model, its log, its curves and the checkpoint.
-    lora:
-        Train low-rank weights of this rank beside the model's own, rather than all of them.
-    stages:
-        Only these stages, in the curriculum's order.
-    resume:
-        Go on from the checkpoint in `out`, to the same losses as without a stop.
     eval:
         Questions to ask after each stage: benchmarks, curricula (the last stage that gives no steps), or files of
         records with answers.
-    rate:
-        The highest learning rate.
     optimiser:
         How weights are moved; muon takes fewer steps for a small model that is trained whole (try --rate 1e-3).
-    tokens:
-        Tokens of a batch, padding included.
-    together:
-        Batches on each GPU whose gradients are added up for one step.
-    answer_tokens:
-        Tokens that an answer may have when questions are asked.
-    mix:
-        Within a stage, put examples of like length together: faster, but not in the curriculum's order.
-    keep_every:
-        Steps between checkpoints.
-    log_every:
-        Steps between lines of the log.
-    full_precision:
-        Compute in 32 bits rather than in bfloat16.
-    compile:
-        Compile the model's blocks first.
     """
     from sightline.reason.train.__main__ import tell
-    from sightline.reason.training import train as train_model
 
     try:
         done = train_model(

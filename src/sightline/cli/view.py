@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.options import ChatOptions, Common, Switch
+from sightline.cli.options import ChatOptions, Common, Switch, described_by
+from sightline.web.view import view as start_app
 
 if TYPE_CHECKING:
     from sightline.web.view import AppServer
 
 
+@described_by(start_app)
 def view(
     *paths: Path,
     host: str = "127.0.0.1",
@@ -28,19 +30,11 @@ def view(
 
     Parameters
     ----------
-    paths:
-        A workspace, benchmarks, runs, traces, or folders that hold them; the workspace alone when not given.
     host:
         The address to listen on. Any but this machine's own needs the token that is printed with it.
-    port:
-        The port to listen on; 0 for a free one.
     open_:
         Open the page in your browser.
-    embedder:
-        Who compares pictures and words; the one that built the index when not given.
     """
-    from sightline.web.view import view as start_app
-
     common.ignores_limit()
 
     def ready(server: AppServer) -> None:

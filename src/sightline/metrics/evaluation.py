@@ -184,6 +184,13 @@ def metric_names(benchmark: Benchmark, given: Sequence[str] | None = None) -> tu
     return names
 
 
+def headline_metrics(benchmark: Benchmark) -> tuple[str, ...]:
+    """The metric by which each kind of task is reported: the first of the benchmark's own that fits, else the usual."""
+    kinds = dict.fromkeys(task.kind for task in benchmark.tasks.values())
+    own = {kind: [name for name in benchmark.metrics if kinds_scored(name, {kind})] for kind in kinds}
+    return tuple(dict.fromkeys((own[kind] or DEFAULT_METRICS[kind])[0] for kind in kinds))
+
+
 def _fitting(names: tuple[str, ...], whole: Benchmark, part: Benchmark) -> tuple[str, ...]:
     """Those of the benchmark's metrics that some of these tasks have; where none does, the usual ones."""
     if len(part.tasks) == len(whole.tasks):

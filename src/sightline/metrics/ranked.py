@@ -1,4 +1,4 @@
-"""Ranked metrics, one formula each: P, recall, success, RR, R-precision, AP, nDCG, RBP, bpref, judged, diversity.
+"""Ranked metrics, one formula each: P, recall, success, RR, R-precision, AP, nDCG, RBP, ERR, bpref, judged, diversity.
 
 To add one, write a function from a `MetricSpec` to a formula over a `RankedBatch` and decorate it with `ranked_metric`.
 """
@@ -9,13 +9,14 @@ import numpy as np
 
 from sightline.errors import UserError
 from sightline.metrics.context import Context
-from sightline.metrics.ranked_batch import Floats, Ints, RankedBatch, order_of, places, ratio
+from sightline.metrics.ranked_batch import Bools, Floats, Ints, RankedBatch, order_of, places, ratio
 from sightline.metrics.ranked_formula import Formula, check, choice, level, ranked_metric
 from sightline.metrics.registry import Metric, MetricSpec, register
 from sightline.types import Prediction, Truth
 
 # 2 ** 1024 is no longer a double.
 _MAX_EXPONENTIAL_GRADE = 1000
+_INFAP_EPSILON = 0.00001
 
 
 @ranked_metric("p")
@@ -205,6 +206,111 @@ def bpref(spec: MetricSpec) -> Formula:
         return ratio(batch.total(hits.query, 1 - ratio(above, bound[hits.query])), relevant)
 
     return formula
+
+
+@ranked_metric("infap", options=("rel",), cutoff=False)
+def inferred_average_precision(spec: MetricSpec) -> Formula:
+    """infAP = (1/R) Σ over relevant results of 1/i + (i−1)/i · (pooled above / (i−1)) · (r + ε) / (r + n + 2ε).
+
+    For pools of which only a sample was judged (trec_eval's `infAP`): the rest of the pool has a negative grade. r and
+    n: relevant and non-relevant results above place i; ε = 0.00001. With nothing sampled and nothing unjudged it is AP.
+    R = 0: 0.
+    """
+    rel = level(spec)
+
+    def formula(batch: RankedBatch) -> Floats:
+        query, here = batch.owners(), batch.grades >= rel
+        pooled = places(query, len(batch))  # Of the pool, above each.
+        relevant, judged = (_above(flags, batch.offsets, query) for flags in (here, batch.grades >= 0))
+        share = (relevant + _INFAP_EPSILON) / (judged + 2 * _INFAP_EPSILON)
+        gains = (1 + pooled * share) / (batch.ranks + 1)
+        return ratio(batch.total(query[here], gains[here]), batch.positives(rel))
+
+    return formula
+
+
+def _above(flags: Bools, offsets: Ints, query: Ints) -> Ints:
+    """How many flags are set above each result, among those of its query."""
+    running = np.concatenate(([0], np.cumsum(flags, dtype=np.int64)))
+    return running[:-1] - running[offsets[:-1]][query]
+
+
+def interpolated_precision(batch: RankedBatch, rel: int, recall: float) -> Floats:
+    """The highest precision at any place where so much of the relevant is found; trec_eval rounds R · recall up."""
+    hits, needed = batch.hits(rel), np.floor(batch.positives(rel) * recall + 0.9)
+    enough = hits.nth + 1 >= needed[hits.query]
+    found = np.zeros(len(batch))
+    np.maximum.at(found, hits.query[enough], (hits.nth[enough] + 1) / (hits.rank[enough] + 1))
+    return found
+
+
+@ranked_metric("iprec", options=("recall", "rel", "unjudged"), cutoff=False)
+def interpolated_precision_at(spec: MetricSpec) -> Formula:
+    """iprec(recall=0.1): the highest precision at any place with at least that recall (trec_eval's `iprec_at_recall`).
+
+    0 where the ranking never gets there. R = 0: 0.
+    """
+    rel, given = level(spec), spec.options.get("recall", "0.5")
+    try:
+        recall = float(given)
+    except ValueError:
+        recall = -1.0
+    if not 0 <= recall <= 1:
+        raise UserError(f'metric "iprec": recall={given} is not a share.', "give a number from 0 to 1")
+    return lambda batch: interpolated_precision(batch, rel, recall)
+
+
+@ranked_metric("11pt_avg", cutoff=False)
+def eleven_point_average(spec: MetricSpec) -> Formula:
+    """The mean of `iprec` at recall 0, 0.1, …, 1 (trec_eval's `11pt_avg`). R = 0: 0."""
+    rel = level(spec)
+    return lambda batch: np.mean([interpolated_precision(batch, rel, tenth / 10) for tenth in range(11)], axis=0)
+
+
+@ranked_metric("utility", options=("rel", "unjudged"), finds=False)
+def utility(spec: MetricSpec) -> Formula:
+    """Relevant results minus all others among the first k; no cut-off: the whole ranking (trec_eval's `utility`).
+
+    It has no upper limit, and is negative where most of what was returned does not fit.
+    """
+    rel = level(spec)
+
+    def formula(batch: RankedBatch) -> Floats:
+        returned = batch.retrieved if spec.cutoff is None else np.minimum(batch.retrieved, spec.cutoff)
+        return 2 * batch.total(batch.hits(rel, spec.cutoff).query) - returned
+
+    return formula
+
+
+@ranked_metric("err", options=("max", "unjudged"))
+def expected_reciprocal_rank(spec: MetricSpec) -> Formula:
+    """ERR@k = Σ_{i ≤ k} (1/i) · s_i · Π_{j < i} (1 − s_j), where s = (2^grade − 1) / 2^max is the chance of stopping.
+
+    `max` is the highest grade that there can be: 3 when not given, as in graded judgments here; gdeval has 4.
+    Unjudged results stop nobody. Depends on the ranking alone. No cut-off: the whole ranking.
+    """
+    given = spec.options.get("max", "3")
+    if not given.isdecimal() or not 1 <= int(given) <= _MAX_EXPONENTIAL_GRADE:
+        raise UserError(f'metric "err": max={given} is not a grade.', "give a whole number from 1: err(max=4)")
+    top = int(given)
+
+    def formula(batch: RankedBatch) -> Floats:
+        hits = batch.hits(1, spec.cutoff)
+        grade = batch.grades[(batch.grades >= 1) & _among(batch, spec.cutoff)]
+        if grade.size and grade.max() > top:
+            raise UserError(f"grade {grade.max()} is above err(max={top}).", f"use err(max={grade.max()})")
+        stop = _exponential(grade) / 2.0**top
+        left = np.log1p(-stop)
+        running = np.concatenate(([0.0], np.cumsum(left)))[:-1]
+        first = running[np.flatnonzero(hits.nth == 0)]
+        before = running - np.repeat(first, np.bincount(hits.query)[np.unique(hits.query)])
+        return batch.total(hits.query, stop * np.exp(before) / (hits.rank + 1))
+
+    return formula
+
+
+def _among(batch: RankedBatch, cutoff: int | None) -> Bools:
+    return np.ones(batch.ranks.size, np.bool_) if cutoff is None else batch.ranks < cutoff
 
 
 @ranked_metric("judged", options=(), finds=False)

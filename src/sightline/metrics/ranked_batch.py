@@ -34,10 +34,11 @@ class Hits:
 
 @dataclass(frozen=True, slots=True)
 class RankedBatch:
-    """Rankings of `len(batch)` queries beside their judgments; a grade is never negative.
+    """Rankings of `len(batch)` queries beside their judgments.
 
     `offsets`, `ranks`, `grades`: the judged results of query q are [offsets[q], offsets[q + 1]), in rank order,
-    each with its 0-based place in the whole ranking. `retrieved`: results returned, judged or not.
+    each with its 0-based place in the whole ranking. A negative grade is that of a picture of the pool that nobody
+    judged, which only `infap` looks at. `retrieved`: results returned, judged or not.
     `pool_offsets`, `pool`: the grades of all judged pictures of each query, highest first.
     """
 
@@ -73,8 +74,11 @@ class RankedBatch:
 
     def condensed(self) -> RankedBatch:
         """The same rankings with unjudged results taken out."""
-        owners = self.owners()
-        return replace(self, ranks=places(owners, len(self)), retrieved=np.diff(self.offsets))
+        judged = self.grades >= 0
+        owners = self.owners()[judged]
+        offsets = np.append(0, np.cumsum(np.bincount(owners, minlength=len(self))))
+        ranks = places(owners, len(self))
+        return replace(self, offsets=offsets, ranks=ranks, grades=self.grades[judged], retrieved=np.diff(offsets))
 
 
 def places(owners: Ints, queries: int) -> Ints:
@@ -108,8 +112,8 @@ def batch_of(pairs: Iterable[tuple[Truth, Prediction]]) -> RankedBatch:
         ranked = list(dict.fromkeys(order_of(prediction)))
         known = _grades(truth, ranked)
         for rank, picture in enumerate(ranked):
-            grade = known.get(picture, -1)
-            if grade >= 0:
+            grade = known.get(picture)
+            if grade is not None:
                 ranks.append(rank)
                 grades.append(grade)
         pool.extend(sorted((grade for grade in known.values() if grade >= 0), reverse=True))

@@ -22,7 +22,12 @@ from sightline.errors import UserError
 from sightline.metrics.context import Context
 from sightline.types import Prediction, TaskKind, Truth
 
-_NAME = re.compile(r"(?P<base>[a-z][a-z0-9_-]*)(?:\((?P<options>[^()]*)\))?(?:@(?P<cutoff>[0-9]+))?")
+_NAME = re.compile(r"(?P<base>[a-z0-9][a-z0-9_-]*)(?:\((?P<options>[^()]*)\))?(?:@(?P<cutoff>[0-9]+))?")
+_TREC_NAME = re.compile(r"(p|recall|success|ndcg_cut|map_cut|iprec_at_recall)_([0-9.]+)")
+_TREC_NAMES = {
+    "recip_rank": "rr", "set_p": "p", "ndcg_cut": "ndcg", "map_cut": "map",
+}  # fmt: skip
+"""What trec_eval calls metrics that have another name here."""
 _REGISTRY: dict[str, Entry] = {}
 _COMMA = re.compile(r",(?![^()]*\))")
 
@@ -75,7 +80,7 @@ def split_names(given: str | Iterable[str]) -> tuple[str, ...]:
 
 def parse_name(name: str) -> MetricSpec:
     """`rbp(p=0.8)@20` → base, options, cut-off; an unknown or malformed name is refused with the nearest one."""
-    found = _NAME.fullmatch(name.strip().lower())
+    found = _NAME.fullmatch(_from_trec_eval(name.strip().lower()))
     if found is None:
         raise UserError(f'"{name}" is not a metric name.', "write it like ndcg@10, map or rbp(p=0.8)")
     options = {}
@@ -91,6 +96,15 @@ def parse_name(name: str) -> MetricSpec:
     if base not in _REGISTRY and plugins.find("metrics", base) is None:
         raise plugins.unknown("metrics", base, f'unknown metric "{name}".', metric_names())
     return MetricSpec(base, cutoff, options)
+
+
+def _from_trec_eval(name: str) -> str:
+    """`ndcg_cut_10` → `ndcg@10`, `iprec_at_recall_0.10` → `iprec(recall=0.10)`; other names stay as they are."""
+    cut = _TREC_NAME.fullmatch(name)
+    if cut is None:
+        return _TREC_NAMES.get(name, name)
+    base, at = cut.groups()
+    return f"iprec(recall={at})" if base == "iprec_at_recall" else f"{_TREC_NAMES.get(base, base)}@{at}"
 
 
 def metric_names() -> list[str]:

@@ -52,7 +52,7 @@ def train(
     Parameters
     ----------
     folder:
-        A curriculum, as `sightline.curriculum` writes it.
+        A curriculum, as `curriculum` writes it.
     out:
         The folder for the model, its log, its curves and the checkpoint.
     model:
@@ -78,8 +78,10 @@ def train(
         Tokens that an answer may have when questions are asked.
     mix:
         Within a stage, put examples of like length together: faster, but not in the curriculum's order.
-    keep_every, log_every:
-        Steps between checkpoints, and between lines of the log.
+    keep_every:
+        Steps between checkpoints.
+    log_every:
+        Steps between lines of the log.
     full_precision:
         Compute in 32 bits rather than in bfloat16.
     compile:

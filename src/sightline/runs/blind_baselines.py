@@ -18,7 +18,7 @@ import numpy as np
 
 from sightline.metrics.attempt_scores import kinds_scored
 from sightline.metrics.context import Context
-from sightline.metrics.evaluation import DEFAULT_METRICS, evaluate
+from sightline.metrics.evaluation import evaluate, headline_metrics
 from sightline.metrics.registry import metric
 from sightline.metrics.scope import Scopes
 from sightline.metrics.scores import Scores
@@ -28,7 +28,7 @@ from sightline.runs.shortcuts.file_facts import CorpusFiles, read_files
 from sightline.runs.shortcuts.learned import LearnedRanker
 from sightline.runs.shortcuts.report import LearnedShortcut, learn_shortcut
 from sightline.runs.system_loader import visible
-from sightline.runs.systems.base import FINDING, SystemSetting, own_pictures
+from sightline.runs.systems.base import SystemSetting, own_pictures
 from sightline.runs.systems.blind import BlindChance, BlindMajority, BlindOptions, Source, told
 from sightline.runs.word_ranker import WordRanker
 from sightline.types import (
@@ -44,6 +44,7 @@ from sightline.types import (
     Task,
     Truth,
 )
+from sightline.types.task import FINDING
 from sightline.types.task_table import Tasks
 
 _WORDS: tuple[Source, ...] = ("captions", "tags", "names", "exif", "all")
@@ -183,13 +184,6 @@ def score_blind_baselines(
     if not any(task.kind in FINDING for task in benchmark.tasks.values()):
         rankers = {by: rankers[by] for by in (POPULAR, RANDOM)}
     return {by: _scored(ranker, benchmark, names, seed) for by, ranker in rankers.items()}
-
-
-def headline_metrics(benchmark: Benchmark) -> tuple[str, ...]:
-    """The metric by which each kind of task is reported: the first of the benchmark's own that fits, else the usual."""
-    kinds = dict.fromkeys(task.kind for task in benchmark.tasks.values())
-    own = {kind: [name for name in benchmark.metrics if kinds_scored(name, {kind})] for kind in kinds}
-    return tuple(dict.fromkeys((own[kind] or DEFAULT_METRICS[kind])[0] for kind in kinds))
 
 
 def _scored(ranker: BlindRanker, benchmark: Benchmark, names: Sequence[str], seed: int) -> BlindScore:

@@ -11,19 +11,21 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from random import Random
-from typing import Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
 
 from sightline.errors import UserError
 from sightline.io.jsonl import read_json, write_json
-from sightline.metrics.evaluation import metric_names
+from sightline.metrics.evaluation import headline_metrics, metric_names
 from sightline.metrics.scores import without_empty_reasons
 from sightline.metrics.task_table import task_table
-from sightline.runs.blind_baselines import BlindScore, headline_metrics, score_blind_baselines
-from sightline.runs.systems.base import FINDING
 from sightline.types import Benchmark, Estimate
+from sightline.types.task import FINDING
 from sightline.types.task_table import Tasks
+
+if TYPE_CHECKING:
+    from sightline.runs.blind_baselines import BlindScore
 
 BASELINES_FILE = "baselines.json"
 _SCHEMA = 1
@@ -76,6 +78,8 @@ def compute_baselines(benchmark: Benchmark, base: Path | None = None) -> Baselin
     """Every baseline in the metrics of a benchmark that asks for pictures; else in the first of each kind of task."""
     if not benchmark.truth:
         return {}
+    from sightline.runs.blind_baselines import score_blind_baselines  # Most benchmarks have theirs already.
+
     small = len(benchmark.corpus.pictures) <= _MOST_FILES
     found = score_blind_baselines(_some_tasks(benchmark), base if small else None, metrics=_metrics(benchmark))
     return {by: values for by, one in found.items() if (values := _values(one))}

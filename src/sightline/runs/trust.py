@@ -9,10 +9,10 @@ from sightline.benchmark.grade import grade_of, label_warnings
 from sightline.benchmark.provenance import same_source
 from sightline.english import counted
 from sightline.metrics.blind_rows import NOT_BEATEN, BaselineScore, beside_baselines, unbeaten
+from sightline.metrics.evaluation import headline_metrics
 from sightline.metrics.scores import Scores
 from sightline.metrics.statistics.estimates import FEW_CLUSTERS
 from sightline.metrics.task_table import task_table
-from sightline.runs.blind_baselines import headline_metrics
 from sightline.runs.corrected_scores import corrected_scores
 from sightline.runs.kept_baselines import baselines_of
 from sightline.types import Benchmark, Run, ScoreWarning, fewest_units

@@ -9,6 +9,8 @@ from typing import Literal, TypeAlias
 from sightline.types.corpus import Json, PictureRef
 
 TaskKind: TypeAlias = Literal["rank", "select", "answer", "choose", "describe"]
+FINDING: frozenset[TaskKind] = frozenset(("rank", "select"))
+"""Tasks that ask for pictures of the corpus."""
 Part: TypeAlias = "str | PictureRef"
 """A piece of a prompt: text, or a picture at that place in it."""
 

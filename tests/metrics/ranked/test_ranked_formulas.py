@@ -105,6 +105,26 @@ def judged(grades: dict[str, int], ranking: list[str], k: int | None, rel: int) 
     return sum(grades.get(picture, -1) >= 0 for picture in top) / len(top) if top else math.nan
 
 
+def err(grades: dict[str, int], ranking: list[str], k: int | None, rel: int) -> float:
+    total, still = 0.0, 1.0
+    for place, picture in enumerate(ranking[:k], 1):
+        stop = (2 ** max(grades.get(picture, 0), 0) - 1) / 2**4
+        total += still * stop / place
+        still *= 1 - stop
+    return total
+
+
+def utility(grades: dict[str, int], ranking: list[str], k: int | None, rel: int) -> float:
+    return float(sum(1 if relevant(grades, picture, rel) else -1 for picture in ranking[:k]))
+
+
+def iprec(grades: dict[str, int], ranking: list[str], k: int | None, rel: int) -> float:
+    needed = math.floor(positives(grades, rel) * 0.3 + 0.9)
+    found = [p(grades, ranking, place, rel) for place in range(1, len(ranking) + 1)
+             if sum(relevant(grades, picture, rel) for picture in ranking[:place]) >= needed]  # fmt: skip
+    return max(found, default=0.0) if positives(grades, rel) else 0.0
+
+
 # name, options, has a cut-off, has `rel`, the plain reading
 METRICS = [
     ("ndcg", "", True, False, ndcg(float)),
@@ -122,6 +142,9 @@ METRICS = [
     ("rprec", "", False, True, rprec),
     ("bpref", "", False, True, bpref),
     ("rbp", "", True, True, rbp),
+    ("err", "max=4", True, False, err),
+    ("utility", "", True, True, utility),
+    ("iprec", "recall=0.3", False, True, iprec),
     ("judged", "", True, False, judged),
 ]
 

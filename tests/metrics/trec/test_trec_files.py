@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import os
 from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 from unittest.mock import patch
 
 import numpy as np
@@ -40,6 +42,9 @@ def score(folder: Path, qrels: bytes = QRELS, run: bytes = RUN, **options: bool)
         lambda text: b"  " + text,
         gzip.compress,
         lambda text: gzip.compress(text[:16]) + gzip.compress(text[16:]),
+        lambda text: b"# by hand\n" + text.replace(b"\n2", b"\n#1 0 a 9 9 9\n\n#\n2") + b"# the end",
+        lambda text: text.replace(b"\n1", b" and more\n1"),
+        lambda text: text.replace(b"\n", b" extra\n"),
         lambda text: b"".join(reversed(text.splitlines(keepends=True))),
     ],
 )
@@ -55,6 +60,27 @@ def test_three_columns_with_beirs_header_or_without(tmp_path: Path) -> None:
     run = b"1 b 2.0\n1 a 1.0\n2 c 0.5\n"
     assert score(tmp_path, qrels, run).values["rr"].tolist() == [0.5, 1.0]
     assert score(tmp_path, qrels.split(b"\n", 1)[1], run).values["rr"].tolist() == [0.5, 1.0]
+
+
+def test_grades_may_be_written_with_a_point(tmp_path: Path) -> None:
+    assert score(tmp_path, b"1 0 a 1.0\n1 0 b 0.00\n2 0 c 2.\n").values["rr"].tolist() == [0.5, 1.0]
+
+
+def test_a_pipe_and_standard_input_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "qrels").write_bytes(QRELS)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = Thread(target=pipe.write_bytes, args=(RUN,))
+    writer.start()
+    piped = read_run(pipe)
+    writer.join()
+    (tmp_path / "run").write_bytes(RUN)
+    with (tmp_path / "run").open() as given:
+        monkeypatch.setattr("sys.stdin", given)
+        read = read_run("-")
+    qrels = read_qrels(tmp_path / "qrels")
+    for run in (piped, read):
+        assert score_trec(qrels, run, ["rr"]).values["rr"].tolist() == [0.5, 1.0]
 
 
 def test_scores_rule_and_not_ranks(tmp_path: Path) -> None:

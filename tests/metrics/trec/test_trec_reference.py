@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import sightline
 from sightline.metrics.trec import TrecScores, read_qrels, read_run, score_trec
 
 Qrels = Mapping[str, Mapping[str, int]]
@@ -52,9 +54,25 @@ NAMES = {
     "success@1": "success_1",
     "success@5": "success_5",
     "rprec": "Rprec",
+    "infAP": "infAP",
+    "11pt_avg": "11pt_avg",
+    "utility": "utility",
+    "iprec(recall=0)": "iprec_at_recall_0.00",
+    "iprec(recall=0.3)": "iprec_at_recall_0.30",
+    "iprec_at_recall_0.75": "iprec_at_recall_0.75",
+    "iprec_at_recall_1.00": "iprec_at_recall_1.00",
+    # By trec_eval's own names.
+    "ndcg_cut_3": "ndcg_cut_3",
+    "map_cut_3": "map_cut_3",
+    "P_5": "P_5",
+    "recall_2": "recall_2",
+    "success_5": "success_5",
+    "recip_rank": "recip_rank",
+    "set_P": "set_P",
 }
 MEASURES = {"ndcg", "ndcg_cut.3,10", "map", "map_cut.3", "P.1,5", "set_P", "recall.2,100", "set_recall", "recip_rank",
-            "success.1,5", "Rprec", "bpref"}  # fmt: skip
+            "success.1,5", "Rprec", "bpref", "infAP", "11pt_avg", "utility",
+            "iprec_at_recall.0,0.3,0.75,1.0"}  # fmt: skip
 
 
 def write(folder: Path, qrels: Qrels, run: Run, seed: int) -> tuple[Path, Path]:
@@ -93,6 +111,19 @@ def test_agrees_with_trec_eval(qrels: Qrels, run: Run, seed: int, piece: int) ->
         assert scores.values[name] == pytest.approx(expected, abs=1e-9, rel=0), name
     expected = [theirs[query]["bpref"] if query in run else 0.0 for query in scores.queries]
     assert scores.values["bpref"] == pytest.approx(expected, abs=1e-6, rel=0)
+
+
+@settings(deadline=None, max_examples=40)
+@given(qrels=qrels_st, run=run_st)
+def test_the_geometric_mean_of_ap_agrees(qrels: Qrels, run: Run) -> None:
+    with TemporaryDirectory() as folder:
+        qrels_file, run_file = write(Path(folder), qrels, run, 0)
+        found = sightline.score_trec(qrels_file, run_file, "gm_map, map")
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {"gm_map"}).evaluate(run)
+    logarithms = [theirs[query]["gm_map"] if query in run else math.log(1e-5) for query in qrels]
+    assert found["gm_map"].mean == pytest.approx(math.exp(sum(logarithms) / len(logarithms)), rel=1e-9)
+    assert found["gm_map"].low <= found["gm_map"].mean <= found["gm_map"].high
+    assert found["gm_map"].failures == found["map"].failures
 
 
 @settings(deadline=None, max_examples=80)
@@ -166,7 +197,9 @@ def test_unjudged_rate_counts_the_results_of_judged_queries() -> None:
 
 def test_a_query_with_negative_grades_alone_scores_zero() -> None:
     scores = ours({"1": {"a": -1, "b": -2}}, {"1": {"a": 2.0, "z": 1.0}}, [*NAMES, "bpref", "judged"])
-    assert {name: values.tolist() for name, values in scores.values.items()} == {key: [0.0] for key in scores.values}
+    assert scores.values["utility"].tolist() == [-2.0]
+    names = scores.values.keys() - {"utility"}
+    assert {name: scores.values[name].tolist() for name in names} == {name: [0.0] for name in names}
 
 
 @pytest.mark.parametrize("ordered", [True, False])

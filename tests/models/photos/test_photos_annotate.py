@@ -13,9 +13,16 @@ from PIL import Image, ImageDraw, ImageFilter
 
 from sightline.config.settings import AnnotateSettings
 from sightline.errors import MissingExtraError, UserError
-from sightline.models.photos.annotator import UNKNOWN, Annotator, annotate, judge
+from sightline.models.photos.annotator import (
+    CALIBRATION_FILE,
+    UNKNOWN,
+    Annotator,
+    annotate,
+    calibration,
+    facet_shares,
+    judge,
+)
 from sightline.models.photos.appearance import measure_appearance
-from sightline.models.photos.calibration import CALIBRATION_FILE, calibration, facet_shares
 from sightline.models.photos.embedder import Photos
 from sightline.models.photos.ocr import WordReader, missing_modules
 from sightline.types import Failure

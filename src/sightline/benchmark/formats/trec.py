@@ -222,13 +222,19 @@ def write_run(content: Content, path: Path, options: FormatOptions) -> None:
 def _lines(
     path: Path, complaints: Complaints, widths: tuple[int, int], expected: str
 ) -> Iterator[tuple[int, list[str]]]:
-    """The fields of each line that has as many as it should; a header line of BEIR's is passed over."""
+    """The fields of each line that has as many as it should, without extra ones at its end.
+
+    Comments (#) and a header line of BEIR's are passed over, as trec_eval does.
+    """
     for number, line in read_lines(path):
+        if line.startswith(b"#"):
+            continue
         try:
             fields = [field.decode() for field in line.split()]
         except UnicodeDecodeError:
             complaints.add(path, number, None, "expected UTF-8 text")
             continue
+        del fields[max(widths) :]
         if len(fields) not in widths:
             complaints.add(path, number, None, f'expected "{expected}", got {counted(len(fields), "field")}')
         elif number > 1 or fields != _HEADER:

@@ -29,6 +29,7 @@ _NEWLINE = 10
 _HEX = np.array([int(chr(byte), 16) if chr(byte) in "0123456789abcdefABCDEF" else 16 for byte in range(256)], np.uint8)
 _MAX_WORDS = 3
 _POWERS = 10.0 ** np.arange(23)  # the powers of ten that a double holds exactly
+_WHOLE_POWERS = np.array([10**places for places in range(20)], np.uint64)
 _EXACT = np.uint64(2**53)
 _ONE, _SEVEN, _BYTE, _TOP = np.uint64(1), np.uint64(7), np.uint64(8), np.uint64(56)
 
@@ -92,8 +93,10 @@ class WrongWidthError(Exception):
         self.found = found
 
 
-def split_lines(data: Bytes, begin: int, end: int, width: int, columns: Sequence[int]) -> list[FieldTokens]:
-    """The wanted columns of the lines in [begin, end).
+def split_lines(
+    data: Bytes, begin: int, end: int, width: int, columns: Sequence[int], *, extra: bool = False
+) -> list[FieldTokens]:
+    """The wanted columns of the lines in [begin, end), which have `width` fields, or more where `extra` are allowed.
 
     Any run of bytes up to 0x20 separates fields (spaces, tabs, carriage returns); blank lines are skipped.
     """
@@ -102,8 +105,8 @@ def split_lines(data: Bytes, begin: int, end: int, width: int, columns: Sequence
     ends = _single_separators(body, blank, width)
     if ends is not None:
         return [_column(data, begin, ends, i) for i in columns]
-    starts, ends = _any_separators(body, blank, width, begin)
-    return [FieldTokens(data, starts[:, i] + begin, ends[:, i] - starts[:, i]) for i in columns]
+    starts, ends, first = _any_separators(body, blank, width, begin, extra)
+    return [FieldTokens(data, starts[first + i] + begin, ends[first + i] - starts[first + i]) for i in columns]
 
 
 def _single_separators(body: Bytes, blank: Bools, width: int) -> Ints | None:
@@ -124,16 +127,18 @@ def _column(data: Bytes, begin: int, ends: Ints, column: int) -> FieldTokens:
     return FieldTokens(data, before + (begin + 1), ends[:, column] - before - 1)
 
 
-def _any_separators(body: Bytes, blank: Bools, width: int, begin: int) -> tuple[Ints, Ints]:
+def _any_separators(body: Bytes, blank: Bools, width: int, begin: int, extra: bool) -> tuple[Ints, Ints, Ints]:
+    """Where every field starts and ends, and the number of each line's first field."""
     edges = np.flatnonzero(np.diff(blank, prepend=True)).reshape(-1, 2)
     starts, ends = edges[:, 0], edges[:, 1]
     newlines = np.flatnonzero(body == _NEWLINE)
-    fields = np.diff(np.searchsorted(starts, newlines), prepend=0)
-    wrong = np.flatnonzero((fields != width) & (fields > 0))
+    after = np.searchsorted(starts, newlines)
+    fields = np.diff(after, prepend=0)
+    wrong = np.flatnonzero((fields > 0) & ((fields < width) if extra else (fields != width)))
     if wrong.size:
         line = int(wrong[0])
         raise WrongWidthError(begin + int(newlines[line]), int(fields[line]))
-    return starts.reshape(-1, width), ends.reshape(-1, width)
+    return starts, ends, (after - fields)[fields > 0]
 
 
 def decode_percent(data: Bytes, begin: int, end: int, columns: Sequence[FieldTokens]) -> list[FieldTokens]:
@@ -214,13 +219,14 @@ def parse_floats(tokens: FieldTokens) -> NDArray[np.float32]:
 
 
 def parse_ints(tokens: FieldTokens) -> NDArray[np.int32]:
-    """Each token as a whole number of at most 9 digits."""
+    """Each token as a whole number of at most 9 digits; `1.0` is one, too."""
     negative, digits = _sign(tokens)
     plain = _decimals(digits)
-    wrong = np.flatnonzero(~plain.ok | (plain.places > 0) | (plain.mantissa > np.uint64(999_999_999)))
+    whole, rest = np.divmod(plain.mantissa, _WHOLE_POWERS[np.minimum(plain.places, _WHOLE_POWERS.size - 1)])
+    wrong = np.flatnonzero(~plain.ok | (rest > 0) | (whole > np.uint64(999_999_999)))
     if wrong.size:
         raise NotANumberError(int(wrong[0]))
-    values = plain.mantissa.astype(np.int32)
+    values = whole.astype(np.int32)
     return np.where(negative, -values, values)
 
 

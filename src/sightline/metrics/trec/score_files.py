@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,9 @@ from sightline.metrics.trec import read_run as read_trec_run
 from sightline.metrics.trec import score_trec as score_tables
 from sightline.types import Estimate
 
+_GEOMETRIC = "gm_map"
+"""The geometric mean of AP over queries, each at least `_LEAST`, as trec_eval has it; a query's own value is its AP."""
+_LEAST = 0.00001
 DEFAULT = ("ndcg@10", "map", "rr", "p@10", "recall@100")
 
 
@@ -95,7 +99,7 @@ def score_trec(
     run:
         A file with lines of: query Q0 document rank score tag.
     metrics:
-        Names such as "ndcg@10", in a list or separated by commas.
+        Names such as "ndcg@10" or trec_eval's own ("ndcg_cut_10"), in a list or separated by commas; also "gm_map".
     intersection:
         Score only the queries that the run has; otherwise the others count as zero, and as failures.
     level:
@@ -123,28 +127,39 @@ def score_trec(
     found = score_tables(
         read_qrels(as_path(qrels, "a file of qrels")),
         read_trec_run(as_path(run, "a file of a TREC run")),
-        names,
+        tuple(dict.fromkeys("map" if name == _GEOMETRIC else name for name in names)),
         intersection=intersection,
     )
     if not found.queries:
         raise UserError(f"there is no query to score in {qrels} and {run}.", "check the files")
     failures = np.logical_not(found.answered)
-    columns = {name: Column.of(values, failures) for name, values in found.values.items()}
+    columns = {name: Column.of(found.values[name], failures) for name in names if name != _GEOMETRIC}
+    if _GEOMETRIC in names:
+        columns[_GEOMETRIC] = Column.of(np.log(np.maximum(found.values["map"], _LEAST)), None)
+    estimates = estimate_columns(columns, level=level, seed=seed)
+    if _GEOMETRIC in names:
+        estimates[_GEOMETRIC] = _geometric(estimates[_GEOMETRIC], int(failures.sum()))
     result = TrecResult(
-        estimates=estimate_columns(columns, level=level, seed=seed),
+        estimates={name: estimates[name] for name in names},
         queries=len(found.queries),
         missing_queries=found.missing_queries,
         unknown_queries=found.unknown_queries,
         duplicates=found.duplicates,
         unjudged_rate=found.unjudged_rate,
         per_query={
-            query: {name: float(values[row]) for name, values in found.values.items()}
+            query: {name: float(found.values["map" if name == _GEOMETRIC else name][row]) for name in names}
             for row, query in enumerate(found.queries)
         },
     )
     if per_query is not None:
         _write_per_query(result, as_path(per_query, "a CSV file"))
     return result
+
+
+def _geometric(of_logarithms: Estimate, failures: int) -> Estimate:
+    """The geometric mean and its interval, from those of the logarithms."""
+    mean, low, high = (math.exp(value) for value in (of_logarithms.mean, of_logarithms.low, of_logarithms.high))
+    return replace(of_logarithms, mean=mean, low=low, high=high, failures=failures, answered=None)
 
 
 def _write_per_query(result: TrecResult, path: Path) -> None:

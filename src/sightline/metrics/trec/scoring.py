@@ -163,13 +163,11 @@ def _distinct(results: _Lines) -> _Lines:
 
 
 def _judged(qrels: TrecTable, known: Ints) -> _Lines:
-    """The judgments of these queries, without negative grades, which are none."""
+    """The lines of these queries; a negative grade stands for a document of the pool that nobody judged."""
     sizes = np.where(known >= 0, qrels.offsets[known + 1] - qrels.offsets[known], 0)
     owner = np.repeat(np.arange(known.size), sizes)
     row = qrels.offsets[known][owner] + places(owner, known.size)
-    keep = qrels.numbers[row] >= 0
-    row = row[keep]
-    return _Lines(owner[keep], qrels.numbers[row], qrels.documents[row])
+    return _Lines(owner, qrels.numbers[row], qrels.documents[row])
 
 
 def _break_ties(results: _Lines, at: Ints) -> Ints:
@@ -246,5 +244,5 @@ def score_trec(
         duplicates=found.duplicates,
         repeated_judgments=qrels.duplicates,
         results=results,
-        unjudged_rate=1 - batch.ranks.size / results if results else None,
+        unjudged_rate=1 - np.count_nonzero(batch.grades >= 0) / results if results else None,
     )

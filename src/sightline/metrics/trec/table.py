@@ -8,6 +8,8 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import stat
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -42,6 +44,7 @@ Numbers: TypeAlias = NDArray[Any]
 # Small enough for the working arrays to stay in the cache, large enough for threads to seldom wait for each other.
 _PIECE = 1 << 22
 _BOM = b"\xef\xbb\xbf"
+_COMMENT = b"#"
 
 
 def parallel(work: Callable[[_In], _Out], items: Iterable[_In], threads: int | None) -> list[_Out]:
@@ -107,17 +110,16 @@ class Piece:
 
 @contextmanager
 def open_text(path: Path) -> Iterator[tuple[File, int]]:
-    """A file and its size; a gzipped one (told by content) is unpacked into memory first."""
+    """A file and its size; a gzipped one (told by content), a pipe and `-`, standard input, are read into memory."""
     try:
-        with io.FileIO(path) as file:
+        with io.FileIO(sys.stdin.fileno() if str(path) == "-" else path, closefd=str(path) != "-") as given:
+            file: File = given if stat.S_ISREG(os.fstat(given.fileno()).st_mode) else io.BytesIO(given.readall())
             packed = file.read(2) == _GZIP
             file.seek(0)
             if packed:
                 with gzip.GzipFile(fileobj=file) as unpacker:
-                    text = unpacker.read()
-                yield io.BytesIO(text), len(text)
-            else:
-                yield file, os.fstat(file.fileno()).st_size
+                    file = io.BytesIO(unpacker.read())
+            yield file, len(file.getbuffer()) if isinstance(file, io.BytesIO) else os.fstat(file.fileno()).st_size
     except (OSError, EOFError) as error:
         raise UserError(f"{path}: can't be read: {error}", "check the path and that the file is whole") from error
 
@@ -164,7 +166,10 @@ def _after_last_newline(buffer: Bytes, end: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class TrecForm:
-    """What a kind of file looks like: its columns by number of fields, and how its number is read."""
+    """What a kind of file looks like: its columns, and how its number is read.
+
+    `layouts` has the columns by number of fields; a line with more than the largest number has extra ones at its end.
+    """
 
     layouts: Mapping[int, tuple[int, int, int]]
     number: str
@@ -203,6 +208,8 @@ class _Layout:
     columns: tuple[int, int, int]
     width: int
     skip: int
+    extra: bool = False
+    "Whether lines may have more fields."
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,10 +267,11 @@ def _layout(path: Path, file: File, form: TrecForm) -> _Layout:
         for number, line in enumerate(iter(file.readline, b""), 1):
             if number == 1 and line.startswith(_BOM):
                 skip, line = len(_BOM), line[len(_BOM) :]
-            fields = tuple(line.split())
+            fields = () if line.startswith(_COMMENT) else tuple(line.split())
             if fields and fields != form.header:
-                if len(fields) in form.layouts:
-                    return _Layout(form.layouts[len(fields)], len(fields), skip)
+                width = min(len(fields), max(form.layouts))
+                if width in form.layouts:
+                    return _Layout(form.layouts[width], width, skip, width == max(form.layouts))
                 raise UserError(f"{path}, line {number}: {len(fields)} fields.", f"expected {form.expected}")
             skip += len(line)
         return _Layout((0, 1, 2), 3, skip)
@@ -278,8 +286,9 @@ def _parse(
     data, end = piece.data, piece.data.size - PAD
     skipped = piece.body[: max(layout.skip - piece.begin, 0)]
     skipped[skipped != ord("\n")] = ord(" ")
+    _blank_comments(piece.body)
     try:
-        query, document, number = split_lines(data, PAD, end, layout.width, layout.columns)
+        query, document, number = split_lines(data, PAD, end, layout.width, layout.columns, extra=layout.extra)
         numbers = form.parse(number)
     except WrongWidthError as error:
         raise UserError(
@@ -299,6 +308,14 @@ def _parse(
     row = min(piece.first_line, piece.begin // (2 * layout.width))
     columns.write(slice(row, row + len(query)), numbers, ids_of(document))
     return _stretches(ids_of(query), row, len(query))
+
+
+def _blank_comments(body: Bytes) -> None:
+    """Make lines that begin with # blank, as trec_eval reads them."""
+    marks = np.flatnonzero(body == _COMMENT[0])
+    for mark in marks[(marks == 0) | (body[marks - 1] == _NEWLINE)].tolist():
+        end = mark + int(np.argmax(body[mark:] == _NEWLINE))
+        body[mark:end] = ord(" ")
 
 
 def _stretches(query: Ids, row: int, lines: int) -> _Stretches:

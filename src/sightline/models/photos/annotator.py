@@ -12,22 +12,127 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sightline.config.settings import AnnotateSettings
+from sightline.errors import UserError
 from sightline.models.built_in import PHOTOS
 from sightline.models.photos.appearance import Appearance, measure_appearance
-from sightline.models.photos.calibration import calibration, facet_shares
 from sightline.models.photos.embedder import Photos
 from sightline.models.photos.joint_vectors import class_names, softmax
-from sightline.models.photos.known_words import known_words
 from sightline.models.photos.ocr import WordReader
 from sightline.models.protocols import Pixels, Vectors
 from sightline.types import Annotation
 from sightline.types.corpus import Json
+
+CALIBRATION_FILE = Path(__file__).with_name("calibration.npz")
+"""Made by training/photos/calibrate.py."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Statistics of photographs (mean vector; main directions times their spread; the rest), and the curves.
+
+    `base` is how often a word fitted a picture where the curve for words was fitted.
+    """
+
+    mean: NDArray[np.float32]
+    directions: NDArray[np.float32]
+    rest: float
+    base: float
+    word_curve: NDArray[np.float32]
+    flag_curve: NDArray[np.float32]
+    facet_curve: NDArray[np.float32]
+    sentence_curve: NDArray[np.float32]
+
+    def surprise(self, texts: Vectors, pictures: Vectors) -> NDArray[np.float32]:
+        """Standard deviations above what the text has with photographs in general; a row for each picture."""
+        if texts.shape[1] != len(self.mean):
+            raise UserError("chances are known for the embedder photos with its head only.", "leave head=false out")
+        spread = np.sqrt(((texts @ self.directions.T) ** 2).sum(axis=1) + self.rest)
+        above: NDArray[np.float32] = (pictures - self.mean) @ texts.T / spread
+        return above
+
+    def words(self, texts: Vectors, pictures: Vectors) -> NDArray[np.float64]:
+        """The chance that two of five people who describe the picture would use this word, or one of its kind."""
+        return np.interp(self.surprise(texts, pictures), *self.word_curve)
+
+    def flags(self, texts: Vectors, pictures: Vectors) -> NDArray[np.float64]:
+        """The chance that the word fits the picture, where as many pictures fit as do not."""
+        return np.interp(self.surprise(texts, pictures), *self.flag_curve)
+
+    def facets(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The chance that the likeliest value of a facet is right, from `facet_shares`; a number for each picture."""
+        chances: NDArray[np.float64] = np.interp(shares.max(axis=1, initial=0.0), *self.facet_curve)
+        return chances
+
+    def evidence(self, texts: Vectors, pictures: Vectors) -> NDArray[np.float64]:
+        """How many times likelier the picture is if the word fits than if not; 1 says nothing either way."""
+        chance = np.clip(self.words(texts, pictures), 1e-4, 1 - 1e-4)
+        ratio: NDArray[np.float64] = chance / (1 - chance) * (1 - self.base) / self.base
+        return ratio
+
+    def sentences(self, texts: Vectors, pictures: Vectors) -> NDArray[np.float64]:
+        """The chance that the sentence describes the picture, where as many sentences do as do not."""
+        return np.interp(self.surprise(texts, pictures), *self.sentence_curve)
+
+
+def facet_shares(evidence: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What each value of a facet (a column) has of all evidence: they compete with each other and with "none"."""
+    shares: NDArray[np.float64] = evidence / (1 + evidence.sum(axis=1, keepdims=True))
+    return shares
+
+
+@cache
+def calibration() -> Calibration:
+    """The calibration that is shipped."""
+    with np.load(CALIBRATION_FILE, allow_pickle=False) as file:
+        return Calibration(
+            mean=file["mean"].astype(np.float32),
+            directions=file["directions"].astype(np.float32),
+            rest=float(file["rest"]),
+            base=float(file["base"]),
+            word_curve=file["word_curve"],
+            flag_curve=file["flag_curve"],
+            facet_curve=file["facet_curve"],
+            sentence_curve=file["sentence_curve"],
+        )
+
+
+WORDS_FILE = Path(__file__).with_name("words.npz")
+"""Made by training/photos/words.py."""
+
+
+@dataclass(frozen=True)
+class KnownWords:
+    """A row of weights and a bias for each word."""
+
+    words: tuple[str, ...]
+    weights: NDArray[np.float32]
+    bias: NDArray[np.float32]
+
+    def chances(self, pooled: NDArray[np.float32]) -> NDArray[np.float64]:
+        """The chance that two of five people who describe the picture would use the word: pictures × words."""
+        scores = pooled.astype(np.float64) @ self.weights.T + self.bias
+        chances: NDArray[np.float64] = 1 / (1 + np.exp(-scores))
+        return chances
+
+    def column(self, word: str) -> int | None:
+        """The place of a word; None for one that is not known."""
+        return self.words.index(word) if word in self.words else None
+
+
+@cache
+def known_words() -> KnownWords:
+    """Those that are shipped."""
+    with np.load(WORDS_FILE, allow_pickle=False) as file:
+        return KnownWords(tuple(file["words"].tolist()), file["weights"].astype(np.float32), file["bias"])
+
 
 EVERYDAY = (
     *("people", "man", "woman", "child", "baby", "crowd", "dog", "cat", "horse", "bird"),

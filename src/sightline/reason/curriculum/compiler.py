@@ -24,12 +24,11 @@ from sightline.io.jsonl import write_json
 from sightline.reason.curriculum.checks import CHECKS, CurriculumProof, ProofLimits, Prover
 from sightline.reason.curriculum.contamination import SharedPictures, find_shared_pictures
 from sightline.reason.curriculum.folder import PLAN, PROOF, README, curriculum_folder
-from sightline.reason.curriculum.formats import FORMATS, CurriculumFormat, FormatName
+from sightline.reason.curriculum.formats import FORMATS, CompiledCurriculum, CurriculumFormat, FormatName
 from sightline.reason.curriculum.lessons import Exercise
 from sightline.reason.curriculum.pictures import BRINGING, Bringing, CurriculumPictures
 from sightline.reason.curriculum.plan import CurriculumPlan, load_plan
 from sightline.reason.curriculum.pool import QuestionPool, open_pool
-from sightline.reason.curriculum.records import CompiledCurriculum
 from sightline.reason.curriculum.schedule import Costs, Kept, Schedule, StageLayout, lay_out
 from sightline.reason.curriculum.tokens import token_counter
 

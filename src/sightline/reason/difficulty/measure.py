@@ -57,7 +57,7 @@ def difficulty(
         How samples are drawn: "mir" (temperature 0.7, top_p 0.8, repetition penalty 1.05, 512 tokens, at most 20
         pictures), or the model's "own" settings.
     max_tokens:
-        The most tokens of a reply, where the preset's are too few for a model that thinks.
+        The most tokens of a reply, where the preset's are too few for a model that thinks; the rest is the preset's.
     all_samples:
         Draw all samples, also where the result is clear before.
     run:

@@ -24,8 +24,15 @@ from sightline.reason.steps.annotation import (
     request_for,
 )
 from sightline.reason.steps.checks import StepFault, has_steps, question_faults, step_faults
-from sightline.reason.steps.review import REVIEW, StepReview, read_reviewed, rows_of, write_review
-from sightline.reason.steps.summary import CheckedSteps, StepsSummary
+from sightline.reason.steps.summary import (
+    REVIEW,
+    CheckedSteps,
+    StepReview,
+    StepsSummary,
+    read_reviewed,
+    rows_of,
+    write_review,
+)
 from sightline.types import Answer, Benchmark, Choice, Json
 
 

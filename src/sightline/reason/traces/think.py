@@ -75,8 +75,10 @@ def think(
         For a folder: a table with a label, a caption or facts for its pictures (.jsonl, .csv, .parquet).
     language:
         The language that traces must be in, such as en or zh; any for all of them.
-    least_words, most_words:
-        Answers with fewer words are not kept; traces with more are cut, marked as runaway, and not kept.
+    least_words:
+        Answers with fewer words are not kept.
+    most_words:
+        Traces with more words are cut, marked as runaway, and not kept.
     least_quality:
         Traces of less quality (0 to 1) are not kept.
     needs_thinking:
@@ -86,7 +88,7 @@ def think(
     shard_rows:
         Rows of a shard.
     retry_failed:
-        Ask those again that failed where another try may help.
+        Ask those again that failed where another try may help; what others said there is kept, and not asked again.
     max_tokens, temperature, reasoning_effort:
         Fields of every request to a teacher.
     limit:

@@ -31,7 +31,6 @@ from sightline.types import (
 )
 
 ALL_KINDS: frozenset[TaskKind] = frozenset(("rank", "select", "answer", "choose", "describe"))
-FINDING: frozenset[TaskKind] = frozenset(("rank", "select"))
 _NUMBER: ContextVar[int] = ContextVar("sightline_attempt", default=0)
 
 

@@ -23,7 +23,6 @@ from sightline.errors import UserError
 from sightline.metrics.scope import Scopes
 from sightline.retrieval.bm25 import TOKENIZER, match_expression, query_words, words_of
 from sightline.runs.systems.base import (
-    FINDING,
     Kind,
     Options,
     Outcome,
@@ -34,6 +33,7 @@ from sightline.runs.systems.base import (
     words_of_task,
 )
 from sightline.types import Annotation, Answer, Benchmark, Choice, Failure, Picture, Prediction, Task, TaskKind, Text
+from sightline.types.task import FINDING
 
 Source: TypeAlias = Literal["captions", "tags", "names", "exif", "all", "learned", "random", "majority"]
 _FORMS: dict[str, frozenset[TaskKind]] = {

@@ -12,9 +12,10 @@ from sightline.class_names import known_as
 from sightline.metrics.scope import Scopes
 from sightline.runs.shortcuts.file_facts import read_files
 from sightline.runs.shortcuts.report import LearnedShortcut, learn_shortcut
-from sightline.runs.systems.base import FINDING, Outcome, SystemSetting, as_prediction, own_pictures
+from sightline.runs.systems.base import Outcome, SystemSetting, as_prediction, own_pictures
 from sightline.runs.systems.blind import BlindOptions
 from sightline.types import Benchmark, Failure, LedgerEntry, Task
+from sightline.types.task import FINDING
 
 
 @known_as("BlindLearned")

@@ -19,8 +19,9 @@ from pydantic import Field
 
 from sightline.errors import UserError
 from sightline.runs.folder import ATTEMPTS, read_run
-from sightline.runs.systems.base import FINDING, Kind, Options, Outcome, SystemSetting, attempt_number
+from sightline.runs.systems.base import Kind, Options, Outcome, SystemSetting, attempt_number
 from sightline.types import Attempt, Benchmark, Failure, Json, PictureSet, Ranking, Run, Task, Truth
+from sightline.types.task import FINDING
 
 _MOST_CANDIDATES = 400
 """Cut-offs that are tried."""

@@ -24,7 +24,6 @@ from sightline.errors import StoppedError, UserError
 from sightline.metrics.choices.parse import parse_choice
 from sightline.runs.systems.base import (
     ALL_KINDS,
-    FINDING,
     Outcome,
     SystemReply,
     as_prediction,
@@ -43,6 +42,7 @@ from sightline.types import (
     Text,
     Trace,
 )
+from sightline.types.task import FINDING
 
 _log = logging.getLogger(__name__)
 _BENCH = ("bench", "benchmark")

@@ -28,7 +28,6 @@ from sightline.io.files import picture_path
 from sightline.models.failures import Scrubber
 from sightline.models.providers import leaves_machine, refuse_remote
 from sightline.runs.systems.base import (
-    FINDING,
     Kind,
     Options,
     Outcome,
@@ -38,6 +37,7 @@ from sightline.runs.systems.base import (
     words_of_task,
 )
 from sightline.types import Benchmark, Failure, Json, LedgerEntry, PictureRef, Prediction, Task
+from sightline.types.task import FINDING
 
 LARGEST = 16 << 20
 """Bytes of a reply that are read."""

@@ -35,7 +35,6 @@ from sightline.retrieval.vector_stores.base import VectorStoreGoneError
 from sightline.runs.paid_calls import PaidCalls
 from sightline.runs.summary import INDEX, INDEX_FROM_CACHE
 from sightline.runs.systems.base import (
-    FINDING,
     Kind,
     Options,
     Outcome,
@@ -45,6 +44,7 @@ from sightline.runs.systems.base import (
     words_of_task,
 )
 from sightline.types import Benchmark, Failure, Fusion, Json, LedgerEntry, Method, SearchQuery, Task
+from sightline.types.task import FINDING
 
 Share = Annotated[float, Field(ge=0, le=1)]
 

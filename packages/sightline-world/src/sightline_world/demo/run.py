@@ -14,7 +14,7 @@ from sightline.benchmark.folder import write_benchmark
 from sightline.calls.session import Session
 from sightline.config import Config
 from sightline.corpus.scan import ScanSummary
-from sightline.demo.own import own_folder
+from sightline.demo.page import own_folder
 from sightline.english import counted, listed
 from sightline.io.files import PathLike
 from sightline.pictures import scan

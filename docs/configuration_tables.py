@@ -1,13 +1,9 @@
-"""The tables of `docs/configuration.md`, made from the settings themselves so that the page can't drift.
-
-`python -m sightline.config.reference docs/configuration.md` makes them anew.
-"""
+"""The tables of `docs/configuration.md`, made from the settings themselves so that the page can't drift."""
 
 from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import NoneType
@@ -84,8 +80,3 @@ def _code(text: str) -> str:
 
 def _codes(texts: Sequence[str]) -> str:
     return ", ".join(map(_code, texts))
-
-
-if __name__ == "__main__":
-    for name in sys.argv[1:]:
-        Path(name).write_text(fill(Path(name).read_text(encoding="utf-8")), encoding="utf-8")
