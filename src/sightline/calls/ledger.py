@@ -88,7 +88,7 @@ def read_ledger(workspace: Path, by: LedgerGrouping | None = None) -> Ledger:
     path = workspace / JOURNAL_FILE
     if not path.is_file():
         raise UserError(f"there is no journal in {workspace}: no model was asked there.", "give another --workspace")
-    with closing(open_database(path, MIGRATIONS, fix=REPAIR)) as database:
+    with closing(open_database(path, MIGRATIONS, existing=True, fix=REPAIR)) as database:
         try:
             collect_lost(workspace, database)
             damaged = _damaged(database)

@@ -31,14 +31,22 @@ def is_damage(error: BaseException) -> bool:
 
 
 def open_database(
-    path: Path, migrations: Sequence[str], *, any_thread: bool = False, reading: bool = False, fix: str = MOVE_AWAY
+    path: Path,
+    migrations: Sequence[str],
+    *,
+    any_thread: bool = False,
+    reading: bool = False,
+    existing: bool = False,
+    fix: str = MOVE_AWAY,
 ) -> sqlite3.Connection:
     """Open a workspace's database in WAL mode, made or brought up to date as needed.
 
     Script n of `migrations` brings it from version n to n + 1. With `any_thread` the caller sees to it that only one
     thread uses the connection at a time. With `reading` one that can't be written is opened all the same, and a
-    `transaction` on it is refused. `fix` is what to do when the file is damaged.
+    `transaction` on it is refused. With `existing` a file that is there and holds no tables is damaged, and
+    is not filled with empty ones. `fix` is what to do when the file is damaged.
     """
+    was_there = path.exists()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         database = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=not any_thread)
@@ -54,6 +62,9 @@ def open_database(
     database.execute("PRAGMA synchronous = NORMAL")
     database.execute("PRAGMA foreign_keys = ON")
     try:
+        if existing and was_there and database.execute("PRAGMA user_version").fetchone()[0] == 0:
+            database.close()
+            raise UserError(f"{path} is damaged: it is empty.", fix)
         _migrate(database, path, migrations)
     except DATABASE_FAULTS as error:
         database.close()
@@ -63,6 +74,13 @@ def open_database(
             raise
         raise UserError(f"{path} is damaged: {error}.", fix) from error
     return database
+
+
+def quick_check(database: sqlite3.Connection) -> None:
+    """Look at every page of a database; what is wrong is raised as SQLite would."""
+    (said,) = database.execute("PRAGMA quick_check(1)").fetchone()
+    if said != "ok":
+        raise sqlite3.DatabaseError(" ".join(said.split()))
 
 
 @contextmanager
