@@ -18,6 +18,7 @@ from typing import TypeAlias
 from sightline.calls.in_flight import InFlightFile, lost_calls
 from sightline.calls.journal_tables import INTERRUPTED, LOSE
 from sightline.io.locks import CAN_LOCK, take_lock
+from sightline.io.private import private_folder
 from sightline.io.sqlite import transaction
 
 CLAIMS_FOLDER = "asking"
@@ -111,7 +112,7 @@ class JournalOwner:
     def in_flight(self) -> InFlightFile:
         """The file, made if need be; its name comes last, so that nobody ever sees it without its lock."""
         if self._file is None:
-            self._folder.mkdir(mode=0o700, exist_ok=True)
+            private_folder(self._folder)
             file = InFlightFile(self._folder / f"{_NEW}{self._name}")
             take_lock(file.fileno(), wait=True)
             file.path = file.path.rename(self._folder / self._name)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sightline.errors import UserError
+from sightline.io.private import private_file, private_folder
 
 MOVE_AWAY = "move it away, or choose another --workspace"
 DATABASE_FAULTS = (sqlite3.DatabaseError, UnicodeDecodeError)
@@ -48,7 +49,9 @@ def open_database(
     """
     was_there = path.exists()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(path.parent)
+        if not was_there:
+            private_file(path)
         database = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=not any_thread)
         database.execute("PRAGMA journal_mode = WAL")
     except (OSError, sqlite3.OperationalError) as error:
