@@ -317,19 +317,24 @@ def export_files(
     folder, target = as_path(source, "a workspace, a benchmark or a run"), as_path(out, "the file or folder to write")
     content = _content(known, folder)
     _make_parent(target)
-    known.write(
-        content,
-        target,
-        FormatOptions(
-            columns=columns or {},
-            limit=limit,
-            seed=_seed(seed, session),
-            pictures=_pictures_of(benchmark, folder if isinstance(content, Benchmark) else None),
-            benchmark=_benchmark(benchmark),
-            source=folder,
-            extra=options or {},
-        ),
-    )
+    try:
+        known.write(
+            content,
+            target,
+            FormatOptions(
+                columns=columns or {},
+                limit=limit,
+                seed=_seed(seed, session),
+                pictures=_pictures_of(benchmark, folder if isinstance(content, Benchmark) else None),
+                benchmark=_benchmark(benchmark),
+                source=folder,
+                extra=options or {},
+            ),
+        )
+    except KeyError as error:
+        raise UserError(
+            f"{folder} names {error} and does not hold it.", f"See what is wrong: sightline validate {folder}"
+        ) from error
     return ExportSummary(format, folder, target)
 
 

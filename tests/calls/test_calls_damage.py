@@ -147,6 +147,18 @@ def test_verify_and_repair_on_the_command_line(workspace: Path, cli: Cli) -> Non
     assert read_ledger(workspace).total.failures == {"damaged": 2}
 
 
+def test_changed_counts_of_reused_replies_are_noticed(workspace: Path) -> None:
+    with Journal(workspace) as journal:
+        journal.count_hit("think", "openai/m", 0.5)
+    assert read_ledger(workspace).total.from_journal == 1
+    change(workspace, "UPDATE hits SET count = 100")
+    with pytest.raises(UserError, match="reused replies"):
+        read_ledger(workspace)
+    check = verify_journal(workspace)
+    assert not check.is_sound and repair_journal(workspace).kept_as is not None
+    assert read_ledger(workspace).total.from_journal == 0
+
+
 def test_a_journal_of_before_has_no_checksums_and_is_read(workspace: Path) -> None:
     change(workspace, "UPDATE calls SET checksum = NULL")
     with Journal(workspace) as journal:

@@ -19,7 +19,7 @@ from sightline.calls.journal_tables import Call
 from sightline.calls.plan import StagePlan, plan_stage
 from sightline.calls.prices import Prices, Tariff
 from sightline.calls.rate_limit import CallSlot, LimiterLike, RateLimiter, RateLimits
-from sightline.calls.request_key import UnreadablePictureError, has_pictures_on_disk, request_key
+from sightline.calls.request_key import UnreadablePictureError, has_pictures_on_disk, request_key, turn_of
 from sightline.calls.retry import OVERLOADS, RetryPolicy
 from sightline.calls.session import current_task, is_fresh_wanted, note_reuse
 from sightline.errors import SightlineError
@@ -237,6 +237,7 @@ class Caller:
             usage=record.usage or NOT_REPORTED,
             usd=record.usd,
             at_least=0.0 if record.usd is not None else record.known_usd,
+            turn=turn_of(request),
             result=record.result,
         )
 

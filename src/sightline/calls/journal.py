@@ -26,7 +26,17 @@ from sightline.calls.journal_claims import (
     write_claims,
 )
 from sightline.calls.journal_repair import REPAIR, explain, set_aside_damaged
-from sightline.calls.journal_tables import FIND, INSERT, MIGRATIONS, REPLY, Call, DamagedRowError, from_row, to_row
+from sightline.calls.journal_tables import (
+    FIND,
+    INSERT,
+    MIGRATIONS,
+    REPLY,
+    Call,
+    DamagedRowError,
+    from_row,
+    seal_hits,
+    to_row,
+)
 from sightline.calls.journal_tables import JOURNAL_FILE as FILE_NAME
 from sightline.calls.journal_writer import GroupWriter
 from sightline.english import counted
@@ -52,6 +62,13 @@ class _Hits:
 
 JournalEntry: TypeAlias = "tuple[Any, ...] | _Hits | ClaimEntry"
 """A row of `calls` (made by whoever hands it in, so that what can't be written concerns nobody else), or another."""
+
+
+class PilotChain(NamedTuple):
+    """Tokens of the calls for one task: requests that begin a conversation, and what followed from them."""
+
+    first: list[Usage]
+    following: list[Usage]
 
 
 class EndpointHistory(NamedTuple):
@@ -214,16 +231,24 @@ class Journal:
         count, saved = self._hits.get((stage, model), (0, 0.0))
         self._hits[stage, model] = (count + 1, saved + (usd or 0.0))
 
-    def pilot(self, stage: str, model: str, most: int = 1000) -> list[Usage]:
-        """Tokens of the latest calls of a stage that were paid for, also those that failed, to plan with."""
+    def pilot(self, stage: str, model: str, turn: int = 0, most: int = 1000) -> list[PilotChain]:
+        """Tokens of the latest calls of a stage that were paid for, also those that failed, to plan with.
+
+        A chain is what was asked for one task: requests that hold `turn` replies begin a conversation, and repairs and
+        further turns follow from them.
+        """
+        chains: dict[object, PilotChain] = {}
         with self._explained():
             rows = self._reading.execute(
-                """SELECT input, cached, output, reasoning, image, cache_written FROM calls
+                """SELECT id, task, turn, input, cached, output, reasoning, image, cache_written FROM calls
                 WHERE stage = ? AND model = ? AND reported = 1 AND (failure IS NULL OR input + output > 0)
                 ORDER BY id DESC LIMIT ?""",
                 (stage, model, most),
             )
-            return [Usage(*row) for row in rows]
+            for number, task, held, *tokens in rows:
+                chain = chains.setdefault(number if task is None else task, PilotChain([], []))
+                (chain.first if held <= turn else chain.following).append(Usage(*tokens))
+        return [chain for chain in chains.values() if chain.first]
 
     async def past(self, endpoint: str, model: str, stage: str, attempts: int) -> EndpointHistory:
         """What is known from before; it reads the whole table, in a thread."""
@@ -333,3 +358,4 @@ def _write(database: sqlite3.Connection, entries: Sequence[JournalEntry]) -> Non
     for entry in entries:
         if isinstance(entry, _Hits):
             database.execute(_COUNT_HIT, (entry.stage, entry.model, entry.count, entry.usd))
+            seal_hits(database)

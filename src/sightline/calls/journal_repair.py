@@ -17,7 +17,16 @@ from pathlib import Path
 from typing import Any
 
 from sightline.calls.journal_claims import CLAIMS_FOLDER, is_alive
-from sightline.calls.journal_tables import DAMAGED, INSERT, JOURNAL_FILE, LOSE, MIGRATIONS, DamagedRowError, from_row
+from sightline.calls.journal_tables import (
+    DAMAGED,
+    INSERT,
+    JOURNAL_FILE,
+    LOSE,
+    MIGRATIONS,
+    DamagedRowError,
+    from_row,
+    hits_are_sound,
+)
 from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io.files import link_or_copy
@@ -109,6 +118,8 @@ def repair_journal(workspace: Path) -> JournalCheck:
         for table in _OTHER_TABLES:
             with suppress(*DATABASE_FAULTS):  # What can't be read of these is not needed to go on.
                 rows = old.execute(f"SELECT * FROM {table}").fetchall()
+                if table == "hits" and not hits_are_sound(old):
+                    continue
                 marks = ", ".join("?" * len(rows[0])) if rows else "NULL"
                 with transaction(new):
                     new.executemany(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", rows)
@@ -122,7 +133,7 @@ def repair_journal(workspace: Path) -> JournalCheck:
 
 def explain(path: Path, error: Exception) -> UserError:
     """An error of the journal's file, with what to do about it."""
-    if is_damage(error) or "user-defined function" in str(error):  # Of text that is none any more.
+    if not isinstance(error, sqlite3.OperationalError) or is_damage(error) or "user-defined function" in str(error):
         return UserError(f"{path} is damaged: {error}.", REPAIR)
     return UserError(f"{path} can't be read: {error}.", "Check its disk, or choose another --workspace.")
 
@@ -154,9 +165,12 @@ def _fault(database: sqlite3.Connection) -> str | None:
     """What SQLite finds wrong with the pages; None: nothing."""
     try:
         (said,) = database.execute("PRAGMA integrity_check(1)").fetchone()
+        sound = hits_are_sound(database)
     except DATABASE_FAULTS as error:
         return str(error)
-    return None if said == "ok" else " ".join(said.split())
+    if said != "ok":
+        return " ".join(said.split())
+    return None if sound else "the counts of reused replies are not what was written"
 
 
 def _rows(database: sqlite3.Connection) -> Iterator[tuple[int, tuple[Any, ...] | None]]:

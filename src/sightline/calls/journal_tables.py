@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import zlib
 from dataclasses import dataclass
 from typing import Any
@@ -96,10 +97,14 @@ ALTER TABLE batches ADD COLUMN missed INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE batches ADD COLUMN missed_since REAL
 """
 
+# `turn`: how many replies the request already held: 0 for the first of a conversation, more for repairs and turns.
 # `checksum`: of the rest of a row (`row_checksum`); rows of before have none.
+# `sums`: the checksum of all rows of `hits`.
 # `lost`: calls that may have been paid for and whose reply is not there: `interrupted` by a kill, or `damaged` on disk.
 _VERSION_5 = """
+ALTER TABLE calls ADD COLUMN turn INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE calls ADD COLUMN checksum INTEGER;
+CREATE TABLE sums (name TEXT PRIMARY KEY, checksum INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE lost (
     key BLOB,
     stage TEXT NOT NULL,
@@ -118,7 +123,7 @@ MIGRATIONS: tuple[str, ...] = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4, _
 KEPT_FAILURES = frozenset({"content-filter", "refused", "length", "wrong-schema"})
 """Failures that are the model's own answer to this very request: paid for, and the same if asked again."""
 
-INSERT = f"INSERT INTO calls VALUES (NULL{', ?' * 23})"
+INSERT = f"INSERT INTO calls VALUES (NULL{', ?' * 24})"
 FIND = "SELECT * FROM calls WHERE key = ? AND reusable = 1 ORDER BY id DESC LIMIT 1"
 LOSE = "INSERT INTO lost VALUES (?, ?, ?, ?, ?, ?, ?)"
 REPLY = 20
@@ -155,6 +160,7 @@ class Call:
     usage: Usage = _NO_USAGE
     usd: float | None = None
     at_least: float = 0.0
+    turn: int = 0
 
 
 def to_row(call: Call) -> tuple[Any, ...]:
@@ -185,6 +191,7 @@ def to_row(call: Call) -> tuple[Any, ...]:
         int(failure is None or failure.kind in KEPT_FAILURES),
         None if said is None else _pack(said),
         call.at_least + 0.0,
+        call.turn,
     )
     return (*row, row_checksum(row))
 
@@ -194,7 +201,25 @@ def row_checksum(row: tuple[Any, ...]) -> int:
 
     The two halves apart let the ledger check what it adds up without reading the replies.
     """
-    return columns_checksum(row[0], *row[1:REPLY], row[REPLY + 1]) | (zlib.crc32(row[REPLY] or b"") & 0x7FFFFFFF) << 32
+    return (
+        columns_checksum(row[0], *row[1:REPLY], *row[REPLY + 1 :]) | (zlib.crc32(row[REPLY] or b"") & 0x7FFFFFFF) << 32
+    )
+
+
+def hits_are_sound(database: sqlite3.Connection) -> bool:
+    """Are the rows of `hits` what was written? Of those of before it is not known."""
+    stated = database.execute("SELECT checksum FROM sums WHERE name = 'hits'").fetchone()
+    return stated is None or stated[0] == _hits_checksum(database)
+
+
+def seal_hits(database: sqlite3.Connection) -> None:
+    """Note the checksum of `hits`, inside the transaction that changed them."""
+    database.execute("INSERT OR REPLACE INTO sums VALUES ('hits', ?)", (_hits_checksum(database),))
+
+
+def _hits_checksum(database: sqlite3.Connection) -> int:
+    rows = database.execute("SELECT * FROM hits ORDER BY stage, model").fetchall()
+    return zlib.crc32(orjson.dumps(rows, default=repr))
 
 
 def columns_checksum(key: bytes, *columns: Any) -> int:
@@ -231,17 +256,21 @@ def _unpack(packed: bytes) -> dict[str, Any]:
 
 def from_row(row: tuple[Any, ...], key: bytes | None = None) -> ChatReply | Failure:
     """The result in a whole row of `calls`, checked; `key` is that of the request which it is to answer."""
-    if (row[-1] is not None and row[-1] != row_checksum(row[1:-1])) or (key is not None and row[1] != key):
-        raise DamagedRowError(row[0])
     try:
-        return _result(row)
-    except (ValueError, TypeError, KeyError, zlib.error) as error:  # Of a row without a checksum.
+        if row[-1] in (None, row_checksum(row[1:-1])) and key in (None, row[1]):
+            return _result(row)
+        raise DamagedRowError(row[0])
+    except DamagedRowError:
+        raise
+    except (ValueError, TypeError, KeyError, zlib.error) as error:  # No checksum, or values of other kinds.
         raise DamagedRowError(row[0]) from error
 
 
 def _result(row: tuple[Any, ...]) -> ChatReply | Failure:
-    seconds, attempts, *tokens, reported, usd, failure, message, _, reply, _, _ = row[8:]
-    usage = Usage(*tokens, bool(reported))
+    seconds, attempts = row[8:10]
+    sent, cached, output, reasoning, image, written, reported = row[10:17]
+    usd, failure, message, _, reply = row[17:22]
+    usage = Usage(sent, cached, output, reasoning, image, written, bool(reported))
     if failure is not None:
         partial = None if reply is None else Partial(**_unpack(reply))
         return Failure(failure, message, usage=usage, usd=usd, partial=partial)

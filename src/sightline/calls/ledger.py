@@ -15,14 +15,14 @@ import orjson
 
 from sightline.calls.journal_claims import collect_lost
 from sightline.calls.journal_repair import REPAIR, explain
-from sightline.calls.journal_tables import DAMAGED, JOURNAL_FILE, MIGRATIONS, columns_checksum
+from sightline.calls.journal_tables import DAMAGED, JOURNAL_FILE, MIGRATIONS, columns_checksum, hits_are_sound
 from sightline.errors import UserError
 from sightline.io.sqlite import DATABASE_FAULTS, open_database
 
 LedgerGrouping: TypeAlias = Literal["stage", "model"]
 _DAMAGED = """SELECT id FROM calls WHERE NOT sound(checksum, key, stage, task, model, endpoint, sample, at, seconds,
     attempts, input, cached, output, reasoning, image, cache_written, reported, usd, failure, message, reusable,
-    at_least)"""
+    at_least, turn)"""
 _SOUND = "id NOT IN (SELECT value FROM json_each(?))"
 _SUMS = f"""SELECT stage, model, count(*), total(input), total(cached), total(output), total(reasoning), total(image),
     total(coalesce(usd, at_least)), total(usd IS NULL) FROM calls WHERE {_SOUND} GROUP BY stage, model"""
@@ -114,7 +114,9 @@ def _damaged(database: sqlite3.Connection) -> list[int]:
     """Rows whose numbers can't be trusted; the replies, which the ledger does not read, are not looked at."""
 
     def is_sound(checksum: int | None, key: bytes, *columns: Any) -> bool:
-        return checksum is None or checksum & 0xFFFFFFFF == columns_checksum(key, *columns)
+        if checksum is None:  # Of before, unless the row is empty.
+            return None not in (key, columns[0], columns[2])
+        return checksum & 0xFFFFFFFF == columns_checksum(key, *columns)
 
     database.create_function("sound", -1, is_sound, deterministic=True)
     return [number for (number,) in database.execute(_DAMAGED)]
@@ -129,11 +131,14 @@ def _sums(database: sqlite3.Connection, damaged: list[int]) -> list[LedgerRow]:
         rows[stage, model] = LedgerRow(stage, model, calls, usd=usd, unpriced=int(unpriced), **counts)
     for stage, model, kind, count in database.execute(_FAILURES, left_out):
         rows[stage, model].failures[kind] = count
+    if not hits_are_sound(database):
+        raise sqlite3.DatabaseError("what is counted of reused replies is not what was written")
     for stage, model, count, usd in database.execute("SELECT stage, model, count, usd FROM hits"):
         row = rows.get((stage, model), LedgerRow(stage, model))
         rows[stage, model] = replace(row, from_journal=count, saved_usd=usd)
     lost = [*database.execute(_LOST), *([("unknown", "unknown", DAMAGED, len(damaged))] if damaged else [])]
     for stage, model, why, count in lost:
+        stage, model, why = stage or "unknown", model or "unknown", why or DAMAGED
         row = rows.get((stage, model), LedgerRow(stage, model))
         failures = row.failures | {why: row.failures.get(why, 0) + count}
         rows[stage, model] = replace(row, calls=row.calls + count, unpriced=row.unpriced + count, failures=failures)

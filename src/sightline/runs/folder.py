@@ -26,19 +26,12 @@ from sightline.io.append_only_file import AppendOnlyFile
 from sightline.io.files import PathLike, whole_folder
 from sightline.io.jsonl import read_json
 from sightline.io.temporary_files import is_temporary, remove_temporary_files
-from sightline.runs.integrity import (
-    BLOBS,
-    HEADER,
-    TRAJECTORIES,
-    changed_blobs,
-    changes,
-    seal,
-    sum_of,
-    write_run_header,
-)
+from sightline.runs import integrity
+from sightline.runs.integrity import changed_blobs, changes, seal, sum_of, write_run_header
 from sightline.runs.records import FORMS, LedgerRecord, PredictionRecord, RunRecord, from_attempt, to_attempt
 from sightline.types import Attempt, Json, LedgerEntry, Run
 
+HEADER, TRAJECTORIES, BLOBS = integrity.HEADER, integrity.TRAJECTORIES, integrity.BLOBS
 SCORES = "scores.json"
 PER_TASK = "per_task.csv"
 ATTRIBUTION = "attribution.json"

@@ -11,7 +11,7 @@ from sightline.benchmark.problems import Problem
 from sightline.benchmark.table import CURRENT, read_header
 from sightline.english import listed
 from sightline.io.files import PathLike, sha256_of
-from sightline.io.jsonl import write_json
+from sightline.io.jsonl import dump, write_json
 from sightline.metrics.scores import PER_TASK_FILE, SCORES_FILE, Scores, write_scores
 from sightline.runs.records import FileSum, RunRecord
 from sightline.types import ScoreWarning
@@ -40,7 +40,15 @@ def sum_of(path: Path, size: int | None = None) -> FileSum:
 def write_run_header(header: RunRecord, folder: Path) -> None:
     """Write `run.json`; checksums stand at its end, where there are any."""
     empty = {name for name in ("checksums", "growing") if not getattr(header, name)}
+    if header.checksums:
+        header = header.model_copy(update={"checksums": {**header.checksums, HEADER: _own_sum(header)}})
     write_json(folder / HEADER, header.model_dump(mode="json", by_alias=True, exclude=empty))
+
+
+def _own_sum(header: RunRecord) -> FileSum:
+    """Of what `run.json` says, however it is laid out, without its checksums."""
+    said = dump(header.model_dump(mode="json", by_alias=True, exclude={"checksums", "growing"}))
+    return FileSum(size=len(said), sha256=hashlib.sha256(said).hexdigest())
 
 
 def seal(folder: Path, sums: Mapping[str, FileSum], **changed: bool) -> None:
@@ -66,6 +74,10 @@ def changes(folder: PathLike) -> Iterator[Problem]:
     header = _header(folder)[0]
     for name, stated in header.checksums.items():
         path = Path(folder) / name
+        if name == HEADER:
+            if _own_sum(header) != stated:
+                yield Problem(name, None, None, "has changed since it was written")
+            continue
         if header.growing and path.is_dir():
             continue
         if not path.exists():
