@@ -25,6 +25,7 @@ SECTIONS = {
     "nonlinear": "trust_scores:nonlinear",
     "labels": "trust_labels:labels",
     "coverage": "trust_coverage:coverage",
+    "review": "trust_review:review",
     "captions": "caption_truth:main",
     "intervals": "trust_intervals.py",
     "shortcuts": "trust_shortcuts.py",

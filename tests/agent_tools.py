@@ -42,8 +42,7 @@ def call(used: Tool, state: AgentState | None = None, /, **arguments: Any) -> Ob
     """One call, as the loop does it."""
     state = AgentState() if state is None else state
     observation = asyncio.run(used.call(arguments, state))
-    state.note_found(observation.found)
-    state.note_views(observation.pictures)
+    state.note(observation)
     return observation
 
 
@@ -86,9 +85,10 @@ def opened(observation: Observation, at: int = 0) -> Image.Image:
 
 
 class StubWeb:
-    """A web of a few pages; counts what it is asked."""
+    """A web of a few pages in memory; counts what it is asked."""
 
     name = "stub"
+    offline = True
 
     def __init__(self, pages: Mapping[str, str], pictures: Mapping[str, bytes] | None = None) -> None:
         self._pages, self._pictures = dict(pages), dict(pictures or {})

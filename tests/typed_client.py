@@ -31,10 +31,10 @@ MODEL = "openai/gpt-5-mini"
 
 
 def pictures_and_search(folder: Path) -> None:
-    sightline.scan(folder, workspace="ws")
+    sightline.scan(folder, follow_links=False, workspace="ws")
     sightline.index(folder, workspace="ws")
     sightline.search("a red bicycle", folder, k=5, workspace="ws")
-    sightline.ask("Where is the red bicycle?", folder, model=MODEL, workspace="ws")
+    sightline.ask("Where is the red bicycle?", folder, model=MODEL, open_web=True, share_metadata=False, workspace="ws")
     sightline.embed(["a red bicycle"], workspace="ws")
 
 
@@ -57,6 +57,8 @@ def own_objects() -> None:
     assert_type(made, sightline.Benchmark)
     found = assert_type(sightline.Run.from_rankings({"q1": {"a.jpg": 0.7}}, system="mine"), sightline.Run)
     assert_type(sightline.score(made, found), Scores)
+    sightline.Benchmark.from_tables(None, {"q1": "How many?"}, {"q1": sightline.Answer("two")}, metrics="answer")
+    sightline.Run.from_rankings({"q1": sightline.Text("2")}, benchmark=Path("bench"))
 
     def search(query: str, k: int) -> list[str]:
         return [query] * k

@@ -68,67 +68,14 @@ if TYPE_CHECKING:
     from sightline.web.view import view
 
 __all__ = [
-    "Answer",
-    "Benchmark",
-    "Choice",
-    "Comparison",
-    "Corpus",
-    "CostPlan",
-    "Estimate",
-    "Failure",
-    "FunctionEmbedder",
-    "FunctionSystem",
-    "Hit",
-    "Picture",
-    "PictureSet",
-    "Ranking",
-    "Relevance",
-    "Results",
-    "Run",
-    "RunSummary",
-    "ScoreWarning",
-    "Scores",
-    "Session",
-    "SightlineError",
-    "Task",
-    "Text",
-    "Trajectory",
-    "UserError",
-    "__version__",
-    "ablate",
-    "ask",
-    "check_steps",
-    "compare",
-    "curriculum",
-    "difficulty",
-    "dry_run",
-    "embed",
-    "estimate",
-    "export_files",
-    "import_files",
-    "index",
-    "leaderboard",
-    "load",
-    "make",
-    "match_answer",
-    "mine",
-    "mine_questions",
-    "parse_choice",
-    "power",
-    "read_trajectory",
-    "report",
-    "run",
-    "scan",
-    "score",
-    "score_trec",
-    "search",
-    "split",
-    "steps",
-    "think",
-    "train",
-    "validate",
-    "view",
-]
+    "Answer", "Benchmark", "Choice", "Comparison", "Corpus", "CostPlan", "Estimate", "Failure", "FunctionEmbedder",
+    "FunctionSystem", "Hit", "Picture", "PictureSet", "Ranking", "Relevance", "Results", "Run", "RunSummary",
+    "ScoreWarning", "Scores", "Session", "SightlineError", "Task", "Text", "Trajectory", "UserError", "__version__",
+    "ablate", "ask", "check_steps", "compare", "curriculum", "difficulty", "dry_run", "embed", "estimate",
+    "export_files", "import_files", "index", "leaderboard", "load", "make", "match_answer", "mine",
+    "mine_questions", "parse_choice", "power", "read_trajectory", "report", "run", "scan", "score", "score_trec",
+    "search", "split", "steps", "think", "train", "validate", "view",
+]  # fmt: skip
 
 VERBS = tuple(
     name
@@ -184,10 +131,16 @@ def __getattr__(name: str) -> object:
     """Load a verb when it is first used: `import sightline` alone takes no time."""
     from importlib import import_module
 
-    for module, names in _MODULES.items():
-        if name in names.split():
-            return getattr(import_module(module), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = next((module for module, names in _MODULES.items() if name in names.split()), None)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(module), name)
+    if name.islower() and name != "dry_run":  # That one hands on what it was given.
+        from sightline.arguments import checked
+
+        found = globals()[name] = checked(found)
+        found.__module__ = __name__  # Where `pickle` finds the same function again.
+    return found
 
 
 def __dir__() -> list[str]:

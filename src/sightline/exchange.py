@@ -141,7 +141,7 @@ def import_files(
     >>> sightline.import_files("beir", "as_beir", "again").tasks
     3
     """
-    known = find_format(_format_name(format))
+    known = find_format(format)
     if known.read is None:
         raise UserError(f"{format} can be written, but not read.", f"formats: {', '.join(format_names())}")
     given = FormatOptions(
@@ -170,15 +170,9 @@ def _write_imported(imported: Imported, source: Path, out: Path) -> ImportSummar
         tasks = {attempt.task_id for attempt in content.attempts}
         return ImportSummary(len(tasks), 0, 0, 0, {}, warnings, out)
     check_place(out, content.name, content.reviews, content.tasks)
-    written = write_benchmark(with_origin(content), out)
+    written = write_benchmark(with_origin(content, source), out)
     keep_baselines(written, out)
     return replace(summarise(written, out), warnings=warnings, out=out)
-
-
-def _format_name(given: object) -> str:
-    if not isinstance(given, str):
-        raise UserError(f"{given!r:.60} is not the name of a format.", f"formats: {', '.join(format_names())}")
-    return given
 
 
 def _benchmark(given: PathLike | Benchmark | None) -> Benchmark | None:
@@ -311,11 +305,12 @@ def export_files(
     >>> print(sightline.export_files("trec-qrels", "bench", "files/qrels.txt"))
       bench → files/qrels.txt (trec-qrels)
     """
-    known = find_format(_format_name(format))
+    known = find_format(format)
     if known.write is None:
         raise UserError(f"{format} can be read, but not written.", f"formats: {', '.join(format_names())}")
     folder, target = as_path(source, "a workspace, a benchmark or a run"), as_path(out, "the file or folder to write")
-    content = _content(known, folder)
+    content, answered = _content(known, folder), _benchmark(benchmark)
+    beside = answered.folder if answered else folder if isinstance(content, Benchmark) else None
     _make_parent(target)
     try:
         known.write(
@@ -325,8 +320,8 @@ def export_files(
                 columns=columns or {},
                 limit=limit,
                 seed=_seed(seed, session),
-                pictures=_pictures_of(benchmark, folder if isinstance(content, Benchmark) else None),
-                benchmark=_benchmark(benchmark),
+                pictures=beside,  # Relative addresses of pictures start at the benchmark.
+                benchmark=answered,
                 source=folder,
                 extra=options or {},
             ),
@@ -354,13 +349,6 @@ def _content(known: Format, folder: Path) -> Content:
         wanted = " or ".join(f"a {name_of(kind).lower()}" for kind in known.writes)
         raise UserError(f"{folder} is a {name_of(type(content)).lower()}; {known.name} is written from {wanted}.")
     return content
-
-
-def _pictures_of(benchmark: PathLike | Benchmark | None, otherwise: Path | None) -> Path | None:
-    """Where relative addresses of pictures start: at the benchmark."""
-    if benchmark is None:
-        return otherwise
-    return benchmark.folder if isinstance(benchmark, Benchmark) else Path(benchmark).expanduser()
 
 
 def validate(path: PathLike, *, check_pictures: bool = False) -> Validation:

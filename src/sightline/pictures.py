@@ -12,6 +12,7 @@ def scan(
     *,
     rights: PathLike | None = None,
     metadata: PathLike | None = None,
+    follow_links: bool | None = None,
     limit: int | None = None,
     workspace: PathLike | None = None,
     session: Session | None = None,
@@ -28,6 +29,8 @@ def scan(
         A rights map (JSON): license, DOI and data-set name by file, by longest prefix, or by default.
     metadata:
         Rows to merge into the pictures by `image_id`: .jsonl, .csv or .parquet.
+    follow_links:
+        Follow links that lead out of the folder; as at its last scan when not given, and at the first they are not.
     limit:
         Take only the first so many files.
     workspace, session:
@@ -45,4 +48,12 @@ def scan(
     6
     """
     session, place = Session.of(session, workspace), as_path(folder, "a folder of pictures")
-    return scan_folder(place, session.workspace, session.config, rights=rights, metadata=metadata, limit=limit)
+    return scan_folder(
+        place,
+        session.workspace,
+        session.config,
+        rights=rights,
+        metadata=metadata,
+        follow_links=follow_links,
+        limit=limit,
+    )

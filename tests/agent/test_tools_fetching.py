@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.agent.web.base import WebPage
-from sightline.agent.web.fetch import Address, Fetcher, FetchLimits, PublicResolver, checked_url, is_public
+from sightline.agent.web.fetch import Fetcher, FetchLimits, PublicResolver, checked_url
 from sightline.agent.web.html_text import Tag, html_text, tokens
+from sightline.io.web_address import IPAddress, is_public
 from sightline.types import Failure
 
 PRIVATE = (
@@ -126,7 +127,7 @@ class Names:
         return ["127.0.0.1"] if host == "site.test" else ["127.0.0.2"]
 
 
-def only_the_site(address: Address) -> bool:
+def only_the_site(address: IPAddress) -> bool:
     return str(address) == "127.0.0.1"
 
 

@@ -159,4 +159,4 @@ def test_no_bytes_make_it_raise(
 
 @given(st.binary(max_size=64))
 def test_identify_takes_any_bytes(head: bytes) -> None:
-    assert identify(head) in {None, "JPEG", "PNG", "WEBP", "GIF", "TIFF", "BMP", "HEIF", "AVIF"}
+    assert identify(head) in {None, "JPEG", "PNG", "WEBP", "GIF", "TIFF", "BMP", "HEIF", "AVIF", "RAW"}

@@ -211,10 +211,32 @@ def test_links_hidden_files_and_closed_folders_are_survived(
     random_picture(5).save(elsewhere / "e.jpg")
     (photos / "linked").symlink_to(elsewhere)
     (elsewhere / "back").symlink_to(photos)
-    summary = look()
+    summary = look(follow_links=True)
     assert ids(tmp_path) == ["a.jpg", "linked/e.jpg"]
     assert summary.warnings["hidden"] == 1
     assert summary.warnings["broken link"] == 2
+
+
+def test_links_out_of_the_folder_are_followed_only_when_asked(
+    draw: Draw, look: Look, photos: Path, tmp_path: Path
+) -> None:
+    draw("a.jpg", 1)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    random_picture(5).save(elsewhere / "e.jpg")
+    (elsewhere / "private.json").write_text(json.dumps({"title": "a.jpg", "description": "secret"}))
+    (photos / "folder").symlink_to(elsewhere)
+    (photos / "file.jpg").symlink_to(elsewhere / "e.jpg")
+    (photos / "a.jpg.json").symlink_to(elsewhere / "private.json")
+    summary = look()
+    assert ids(tmp_path) == ["a.jpg"] and summary.warnings["link not followed"] == 3
+    assert "--follow-links" in str(summary)
+    assert "secret" not in repr([picture.extra for picture in open_corpus(tmp_path / "ws").pictures.values()])
+    assert "link not followed" not in look(follow_links=True).warnings
+    assert "secret" in repr([picture.extra for picture in open_corpus(tmp_path / "ws").pictures.values()])
+    assert ids(tmp_path) == ["a.jpg", "file.jpg", "folder/e.jpg"]
+    assert look().changes == ScanChanges(), "remembered for the folder"
+    assert look(follow_links=False).changes.deleted and ids(tmp_path) == ["a.jpg"]
 
 
 def test_sidecars_are_read_and_are_not_skipped_files(draw: Draw, look: Look, photos: Path, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from search_tools import Colours
+from sightline.authoring import review as review_module
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.validation import validate_benchmark
 from sightline.types import Benchmark, Candidate, Corpus, Picture, Relevance, Task
@@ -183,7 +184,7 @@ def test_a_decision_is_saved_though_the_card_is_not(tmp_path: Path, monkeypatch:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(book_module, "write_json", full)
+    monkeypatch.setattr(review_module, "write_json", full)
     reply = app.post("/review/benchmark", data=fields | {"decision": "relevant"})
     assert reply.status_code == 200 and "the card could not be brought up to date" in reply.text
     assert len(lines(folder)) == 1

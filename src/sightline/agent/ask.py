@@ -12,6 +12,7 @@ from typing import Any
 
 from sightline.agent.finish import AnswerNames
 from sightline.agent.loop import Agent, Answered
+from sightline.agent.outgoing import Outgoing
 from sightline.agent.settings import AgentQuestion, AgentSettings, plan_attempts
 from sightline.agent.state import AgentState
 from sightline.agent.steps_table import steps_html
@@ -144,6 +145,8 @@ def ask(
     tools: str | Sequence[str] = (),
     without: str | Sequence[str] = (),
     web: str | None = None,
+    open_web: bool = False,
+    share_metadata: bool = False,
     embedder: str | Embedder | None = None,
     settings: AgentSettings | None = None,
     watch: Callable[[Record], None] | None = None,
@@ -165,6 +168,10 @@ def ask(
         Tools that may be used (all that suit when not given), and tools that may not.
     web:
         Where web tools look: "searxng:URL", "serper", "brave", "mcp:URL"; nowhere when not given.
+    open_web:
+        Let the agent open any address of the public web, not only those that a search, a page or you named.
+    share_metadata:
+        Let the agent send places, names, paths and other metadata of your pictures, and the pictures, to the web.
     embedder:
         Who compares pictures and words; as for `search`.
     settings:
@@ -198,7 +205,10 @@ def ask(
     given = None if isinstance(embedder, str) else embedder
     with Searcher.open(name=found.index, embedder=given, session=session) as searcher:
         chosen = _Tools(known_tools() if kinds is None else kinds, _names(tools), _names(without), web)
-        work = _Question(session, asked, folder, model, chosen, settings or AgentSettings(), searcher, found.notes)
+        outgoing = Outgoing(open_web, share_metadata)
+        work = _Question(
+            session, asked, folder, model, chosen, settings or AgentSettings(), searcher, found.notes, outgoing
+        )
         if session.calls.plan:
             raise DryRunError(run_async(work.price()))
         return run_async(work.ask(watch))
@@ -236,6 +246,7 @@ class _Question:
     settings: AgentSettings
     searcher: Searcher
     notes: tuple[str, ...]
+    outgoing: Outgoing
 
     async def ask(self, watch: Callable[[Record], None] | None) -> AskResult:
         pictures, folder = self._pictures(), private_folder(self.session.workspace / FOLDER)
@@ -267,7 +278,8 @@ class _Question:
         task = Task(f"ask-{datetime.now():%Y%m%d-%H%M%S}-{secrets.token_hex(2)}", "answer", (self.question,))
         allowed = frozenset(pictures)
         scope = Scope() if self.folder is None else Scope(pictures=tuple(pictures))
-        return AgentQuestion(task, (self.question,), AgentState(scope, allowed), AnswerNames(allowed))
+        state = AgentState(scope, allowed, outgoing=self.outgoing)
+        return AgentQuestion(task, (self.question,), state, AnswerNames(allowed))
 
     def _pictures(self) -> dict[str, Picture]:
         """The pictures of the folder, or all of the index."""
@@ -285,4 +297,5 @@ class _Question:
         shown = said.pictures if isinstance(said, PictureSet | Ranking) else end.evidence
         text = said.text if isinstance(said, Text) else ""
         known = tuple(pictures[name] for name in shown)
-        return AskResult(self.question, text, known, answered, folder, task, self.notes)
+        notes = (*self.notes, *filter(None, [self.outgoing.note()]))
+        return AskResult(self.question, text, known, answered, folder, task, notes)

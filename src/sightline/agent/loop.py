@@ -12,7 +12,7 @@ from sightline.agent.prompts import last_turn, once_more, system_prompt
 from sightline.agent.settings import AgentQuestion, AgentSettings, AgentUsage
 from sightline.agent.state import PictureView
 from sightline.agent.tool_calls import MOST_CALLS, Called, Toolbelt
-from sightline.agent.tools.base import Tool
+from sightline.agent.tools.base import Observation, Tool
 from sightline.agent.trajectory import Cost, End, Memory, Offered, Recorder, Start, Turn, Use, ViewedPicture, words_hash
 from sightline.benchmark.formats.replies import to_exact
 from sightline.calls.request_key import UnreadablePictureError, request_key
@@ -87,6 +87,10 @@ class _Attempt:
         self.talk = Conversation((Message("system", (system,)), Message("user", tuple(content))))
         self.belt = Toolbelt(self.agent.tools, self.question.state, self.recorder)
         self.question.state.note_views(views)
+        outgoing = self.question.state.outgoing
+        outgoing.hear_user("\n".join(part for part in self.question.content if isinstance(part, str)))
+        if views:
+            outgoing.hear(Observation("", found=tuple(view.name for view in views)))
         self.recorder.write(
             Start(
                 task=task.id,

@@ -5,8 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+from sightline.agent.outgoing import Outgoing
 from sightline.types import Box, ImagePart, PictureRef, Scope
+
+if TYPE_CHECKING:
+    from sightline.agent.tools.base import Observation
 
 MOST_SUBSETS = 64
 LONGEST_NAME = 64
@@ -53,6 +58,8 @@ class AgentState:
     """Picture ids that the model was shown, whole or in part."""
     views: dict[str, PictureView] = field(default_factory=dict)
     """Everything that was shown or made, by name."""
+    outgoing: Outgoing = field(default_factory=Outgoing)
+    """What may be sent to the web."""
 
     def may_see(self, picture: str) -> bool:
         """Is the picture within the scope, or one of the prompt's own?"""
@@ -68,6 +75,12 @@ class AgentState:
             return f"there are {MOST_SUBSETS} subsets already; save over one of them"
         self.subsets[name] = tuple(dict.fromkeys(pictures))
         return None
+
+    def note(self, observation: Observation) -> None:
+        """Remember what a tool found and showed, and what may be sent out after it."""
+        self.note_found(observation.found)
+        self.note_views(observation.pictures)
+        self.outgoing.hear(observation)
 
     def note_found(self, pictures: Iterable[str]) -> None:
         self.found.update(dict.fromkeys(pictures))

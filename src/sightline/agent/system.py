@@ -8,6 +8,7 @@ from random import Random
 
 from sightline.agent.finish import AnswerNames
 from sightline.agent.loop import Agent
+from sightline.agent.outgoing import Outgoing
 from sightline.agent.settings import AgentQuestion, plan_attempts
 from sightline.agent.state import AgentState
 from sightline.agent.system_base import AgentSystemOptions, SystemModels, system_questions, task_content
@@ -146,7 +147,8 @@ class AgentSystem:
         if isinstance(content, Failure):
             return content
         allowed = self._scopes.pictures(task.scope)
-        state = AgentState(task.scope, allowed, task.pictures, self._options.subsets)
+        outgoing = Outgoing(self._options.open_web, self._options.share_metadata)
+        state = AgentState(task.scope, allowed, task.pictures, self._options.subsets, outgoing=outgoing)
         names = AnswerNames(allowed if allowed is not None else self._setting.benchmark.corpus.pictures.keys())
         return AgentQuestion(task, content, state, names, attempt)
 

@@ -31,9 +31,10 @@ _log = logging.getLogger(__name__)
 def rendered(tool: str, observation: Observation, state: AgentState | None = None) -> tuple[str | ImagePart, ...]:
     """The content of a tool's message; each picture follows its name. A mistake is told in plain words."""
     text = observation.text if len(observation.text) <= LONGEST else f"{observation.text[:LONGEST]}\n(cut off here)"
+    text = _harmless(text)
     if not observation.error or observation.untrusted:
         trust = ' source="outside, untrusted"' if observation.untrusted else ""
-        text = f'<observation tool="{_name(tool)}"{trust}>\n{_harmless(text)}\n</observation>'
+        text = f'<observation tool="{_name(tool)}"{trust}>\n{text}\n</observation>'
     summary = "" if state is None else state.summary()
     parts: list[str | ImagePart] = [f"{text}\n{summary}" if summary else text]
     for view in observation.pictures:
@@ -80,8 +81,7 @@ class Toolbelt:
         """Run a call; a tool's fault is told to the model, and logged."""
         started, before = time.perf_counter(), dict(self._state.subsets)
         observation = await self._observed(call)
-        self._state.note_found(observation.found)
-        self._state.note_views(observation.pictures)
+        self._state.note(observation)
         saved = {name: ids for name, ids in self._state.subsets.items() if before.get(name) != ids}
         return self._called(call, observation, saved, time.perf_counter() - started)
 

@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import sightline
+from sightline.arguments import checked
 from sightline.config import Config, load
 from sightline.config.sources import DEFAULT_FILE
 from sightline.errors import UserError
-from sightline.io.files import PathLike
+from sightline.io.files import PathLike, as_path
 from sightline.models.providers import NO_KEY_HINT
 from sightline.models.wire_settings import Api
 
@@ -93,6 +94,7 @@ class Session:
     config_path: Path | None
     _resources: _Resources | None = field(init=False, compare=False)
 
+    @checked
     def __init__(
         self,
         workspace: PathLike | None = None,
@@ -108,6 +110,10 @@ class Session:
         seed: int | None = None,
         config_path: PathLike | None = None,
     ) -> None:
+        if engine != "local":
+            from sightline.engine.cluster import EngineChoice
+
+            EngineChoice.parse(engine)
         given: dict[str, Any] = {"base_url": base_url, "local_only": local_only, "fresh": fresh}
         if budget is not None:
             given["budget"] = _budget(budget)
@@ -115,7 +121,7 @@ class Session:
             given["limits"] = _limits(max_connections)
         changes = {name: value for name, value in given.items() if value is not None}
         for name, value in {
-            "workspace": default_workspace() if workspace is None else Path(workspace).expanduser(),
+            "workspace": default_workspace() if workspace is None else as_path(workspace, "a workspace"),
             "config": _config(config),
             "calls": replace(calls or CallOptions(), **changes),
             "engine": engine,
@@ -130,7 +136,7 @@ class Session:
         """The session that a verb works with: the one given, else a default one in the workspace."""
         if session is None:
             return cls(workspace)
-        return session if workspace is None else replace(session, workspace=Path(workspace).expanduser())
+        return session if workspace is None else replace(session, workspace=as_path(workspace, "a workspace"))
 
     def with_calls(self, **changes: Any) -> Session:
         """The same session with other fields of its `CallOptions`."""
@@ -242,7 +248,7 @@ def default_workspace() -> Path:
 def _config(given: Config | PathLike | None) -> Config:
     if given is None or isinstance(given, Config):
         return given or Config()
-    return load(Path(given).expanduser()).config
+    return load(as_path(given, "a sightline.toml")).config
 
 
 def _config_path(config: Config | PathLike | None, path: PathLike | None) -> Path | None:
@@ -257,6 +263,8 @@ def _budget(given: str | float | BudgetLike) -> BudgetLike:
 
     if isinstance(given, str):
         return Budget.parse(given)
+    if not isinstance(given, int | float) and not hasattr(given, "settle"):
+        raise UserError(f"{given!r:.60} is not a budget.", 'Give an amount, such as "5usd" or 5.')
     return Budget.usd(given) if isinstance(given, int | float) else given
 
 

@@ -31,6 +31,8 @@ def ask(
     tool: Several = None,
     without_tool: Several = None,
     web: str | None = None,
+    open_web: Annotated[bool, Parameter(negative="")] = False,
+    share_metadata: Annotated[bool, Parameter(negative="")] = False,
     embedder: str | None = None,
     turns: Positive = 30,
     chat: ChatOptions = ChatOptions(),
@@ -50,6 +52,10 @@ def ask(
         A tool that may not be used; can be repeated.
     web:
         Where web tools look: searxng:URL, serper, brave, mcp:URL; nowhere when not given.
+    open_web:
+        Let the agent open any address of the public web, not only those that a search, a page or you named.
+    share_metadata:
+        Let the agent send places, names, paths and other metadata of your pictures, and the pictures, to the web.
     embedder:
         Who compares pictures and words; as for `search`.
     turns:
@@ -66,6 +72,8 @@ def ask(
         tools=tool or (),
         without=without_tool or (),
         web=web,
+        open_web=open_web,
+        share_metadata=share_metadata,
         embedder=embedder,
         settings=AgentSettings(limits=TaskLimits(turns), seed=common.seed),
         watch=None if common.json else lambda record: _show(record, console),

@@ -16,6 +16,7 @@ from sightline.plugins import PluginState
 
 _PURPOSES = {
     "heif": "read HEIC pictures",
+    "raw": "read camera RAW pictures",
     "parquet": "read and write Parquet",
     "hub": "public benchmarks by their name on the Hugging Face hub",
     "onnx": "embed pictures and texts with CLIP and SigLIP models",

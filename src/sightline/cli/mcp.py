@@ -34,6 +34,8 @@ def mcp(
     without_tool: Several = None,
     web: str | None = None,
     freeze: Path | None = None,
+    open_web: Annotated[bool, Parameter(negative="")] = False,
+    share_metadata: Annotated[bool, Parameter(negative="")] = False,
     embedder: str | None = None,
     common: Common = Common(),
 ) -> None:
@@ -56,10 +58,14 @@ def mcp(
         The web for WebSearch and OpenPage: searxng:URL, serper, brave, mcp:URL or frozen:FILE; none when not given.
     freeze:
         Keep what the web answers in this file, and do not ask it again.
+    open_web:
+        Let OpenPage open any address of the public web, not only those that a search or a page named.
+    share_metadata:
+        Let queries hold places, names, paths and other metadata of your pictures that the tools have told.
     embedder:
         Who compares pictures and words; the one of the index when not given.
     """
-    from sightline.agent.web import open_web
+    from sightline.agent import web as webs
     from sightline.mcp import build_server, new_token, open_session, serve_http, serve_stdio
 
     common.ignores_limit()
@@ -68,13 +74,15 @@ def mcp(
     token = os.environ.get(_TOKEN, "")
     if http is not None and token and len(token) < _SHORTEST:
         raise UserError(f"{_TOKEN} has fewer than {_SHORTEST} characters.", "leave it out, and one is made")
-    surfed = None if web is None else open_web(web, freeze=freeze, local_only=common.local_only)
+    surfed = None if web is None else webs.open_web(web, freeze=freeze, local_only=common.local_only)
     with open_session(
         in_,
         owner=owner,
         tools=tool or (),
         without=without_tool or (),
         web=surfed,
+        open_web=open_web,
+        share_metadata=share_metadata,
         embedder=embedder,
         session=common.session(),
     ) as desk:

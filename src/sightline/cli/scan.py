@@ -14,6 +14,7 @@ def scan(
     rights: Path | None = None,
     metadata: Path | None = None,
     owner_pattern: str | None = None,
+    follow_links: bool | None = None,
     common: Common = Common(),
 ) -> None:
     """Read the pictures of a folder into a corpus. Nothing is ever written to the folder.
@@ -28,6 +29,8 @@ def scan(
         Rows to merge into the pictures by `image_id`: .jsonl, .csv or .parquet.
     owner_pattern:
         Where the owner's name stands in a path, such as "{owner}/*".
+    follow_links:
+        Follow links that lead out of the folder; as at its last scan when not given, and at the first they are not.
     """
     from sightline.pictures import scan as scan_folder
 
@@ -37,6 +40,7 @@ def scan(
         directory,
         rights=rights or paths.rights,
         metadata=metadata or paths.metadata,
+        follow_links=follow_links,
         limit=common.limit,
         session=session,
     )

@@ -267,6 +267,7 @@ class ScanSettings(StrictModel):
 
     max_pixels: int = Field(180_000_000, gt=0, description="More pixels than this is a decompression bomb.")
     hidden: bool = Field(False, description="Take in hidden files and folders too.")
+    follow_links: bool = Field(False, description="Follow links that lead out of a folder.")
     owner_pattern: str | None = Field(None, description='Where the owner stands in a path: "{owner}/*".')
     workers: int | None = Field(None, ge=1, description="Worker processes; one per core when not set.")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from sightline.corpus.pixels import (
     upright,
 )
 
-VERSION = "1"
+VERSION = "2"
 """Raised when reading learns something new, so that the next scan reads every file again."""
 
 
@@ -63,18 +64,17 @@ class PictureReading:
     warnings: tuple[str, ...]
 
 
-def current_readers(max_pixels: int, heif: bool) -> tuple[str, ...]:
-    """The values of `reader` that need no second look today."""
-    readers = [VERSION, _bomb_reader(max_pixels)]
-    return tuple(readers if heif else [*readers, _no_heif_reader()])
+def current_readers(max_pixels: int, missing: Iterable[str]) -> tuple[str, ...]:
+    """The values of `reader` that need no second look today, as these extras are missing."""
+    return (VERSION, _bomb_reader(max_pixels), *map(_reader_without, missing))
 
 
 def _bomb_reader(max_pixels: int) -> str:
     return f"{VERSION} max_pixels={max_pixels}"
 
 
-def _no_heif_reader() -> str:
-    return f"{VERSION} without heif"
+def _reader_without(extra: str) -> str:
+    return f"{VERSION} without {extra}"
 
 
 def read_file(job: ReadJob) -> PictureReading | RefusedFile | UnchangedFile:
@@ -89,7 +89,7 @@ def read_file(job: ReadJob) -> PictureReading | RefusedFile | UnchangedFile:
     try:
         return _read_picture(job, data, sha256)
     except MissingDecoderError as error:
-        return RefusedFile(error.reason, error.detail, _no_heif_reader())
+        return RefusedFile(error.reason, error.detail, _reader_without(error.extra))
     except RefusedError as error:
         reader = _bomb_reader(job.max_pixels) if error.reason == "bomb" else VERSION
         return RefusedFile(error.reason, error.detail, reader)
@@ -116,7 +116,7 @@ def _read_picture(job: ReadJob, data: bytes, sha256: bytes) -> PictureReading:
         colours=colour_print(thumbnail),
         width=width,
         height=height,
-        mime=MIMES[identify(data[:64]) or ""],
+        mime=MIMES[identify(data) or ""],
         facts=facts,
         warnings=(*notes, *facts.warnings),
     )

@@ -16,6 +16,7 @@ import numpy as np
 
 from sightline.errors import MissingExtraError, UserError
 from sightline.io.jsonl import LineError, read_jsonl
+from sightline.io.unpacked import parquet_batches
 from sightline.types import Json
 
 KEYS = ("image_id", "id", "file_name", "photo_id")
@@ -138,7 +139,7 @@ def _parquet(path: Path) -> Iterator[Row]:
         with pq.ParquetFile(path) as file:
             key = _key(file.schema_arrow.names, str(path))
             number = 0
-            for batch in file.iter_batches(batch_size=1024):
+            for batch in parquet_batches(path, file, 1024):
                 for record in _whole_microseconds(batch).to_pylist():
                     number += 1
                     yield _row(record, key, f"{path}, row {number}")

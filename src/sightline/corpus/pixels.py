@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from sightline.corpus.near_duplicates import SIDE
+from sightline.corpus.raw import has_raw, is_raw, open_raw
 
 MIMES = {
     "JPEG": "image/jpeg",
@@ -25,7 +26,9 @@ MIMES = {
     "TIFF": "image/tiff",
     "HEIF": "image/heic",
     "AVIF": "image/avif",
+    "RAW": "image/x-raw",
 }
+_OPTIONAL = {"heif": "HEIC", "raw": "RAW"}
 _AVIF_BRANDS = {b"avif", b"avis"}
 _HEIF_BRANDS = {b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1"}
 _BMP_HEADERS = {size.to_bytes(4, "little") for size in (12, 16, 40, 52, 56, 64, 108, 124)}
@@ -54,14 +57,19 @@ class RefusedError(Exception):
 
 
 class MissingDecoderError(RefusedError):
-    """The picture may be fine, but the decoder for its format is not installed."""
+    """The picture may be fine, but the decoder for its format, the extra of that name, is not installed."""
 
-    def __init__(self) -> None:
-        super().__init__("unreadable", "HEIC needs pip install 'sightline[heif]'")
+    def __init__(self, extra: str) -> None:
+        super().__init__(
+            "RAW" if extra == "raw" else "unreadable", f"{_OPTIONAL[extra]} needs pip install 'sightline[{extra}]'"
+        )
+        self.extra = extra
 
 
 def identify(head: bytes) -> str | None:
-    """The format that the first bytes promise, whatever the file is called."""
+    """The format that the first bytes promise, whatever the file is called; most RAW files look like TIFF in 64."""
+    if is_raw(head):
+        return "RAW"
     if head.startswith(b"\xff\xd8\xff"):
         return "JPEG"
     if head.startswith(b"\x89PNG\r\n\x1a\n"):
@@ -86,9 +94,14 @@ def has_heif() -> bool:
     return find_spec("pillow_heif") is not None
 
 
+def missing_decoders() -> tuple[str, ...]:
+    """The extras that would read more formats, and are not installed."""
+    return tuple(extra for extra, is_there in (("heif", has_heif()), ("raw", has_raw())) if not is_there)
+
+
 def _learn_heif() -> None:
     if not has_heif():
-        raise MissingDecoderError
+        raise MissingDecoderError("heif")
     import pillow_heif
 
     pillow_heif.register_heif_opener()
@@ -98,13 +111,15 @@ def open_picture(data: bytes, max_pixels: int) -> Image.Image:
     """A Pillow image, not yet decoded, of one of our formats and within the limit; otherwise `RefusedError`."""
     if not data:
         raise RefusedError("empty", "the file has no bytes")
-    format_ = identify(data[:64])
+    format_ = identify(data)
     if format_ is None:
         raise RefusedError("not a picture", "its content is none of the formats that are read")
     if format_ == "HEIF":
         _learn_heif()
+    if format_ == "RAW" and not has_raw():
+        raise MissingDecoderError("raw")
     with _named_refusals(format_, data), _bomb_limit(max_pixels):
-        image = Image.open(io.BytesIO(data), formats=(format_,))
+        image = open_raw(data) if format_ == "RAW" else Image.open(io.BytesIO(data), formats=(format_,))
         if image.width * image.height > max_pixels:
             raise RefusedError("bomb", f"{image.width} × {image.height} is over the limit of {max_pixels:,} pixels")
         return image
@@ -143,7 +158,7 @@ def upright(array: NDArray[np.uint8], orientation: int) -> NDArray[np.uint8]:
 
 def notes_on(image: Image.Image, data: bytes, suffix: str) -> list[str]:
     """Names of what is unusual about a picture that is nevertheless taken in."""
-    format_ = identify(data[:64]) or ""
+    format_ = identify(data) or ""
     with _named_refusals(format_, data):
         several = format_ != "JPEG" and getattr(image, "is_animated", False)
     expected = mimetypes.guess_type(f"x{suffix.lower()}", strict=False)[0]
@@ -155,7 +170,7 @@ def notes_on(image: Image.Image, data: bytes, suffix: str) -> list[str]:
         "palette transparency": image.mode == "P" and "transparency" in image.info,
         "tiny": min(image.size) < 8,
         "huge side": max(image.size) > 16_384,
-        "wrong extension": expected is not None and not _agree(expected, format_),
+        "wrong extension": expected is not None and format_ != "RAW" and not _agree(expected, format_),
     }
     return [name for name, true in found.items() if true]
 

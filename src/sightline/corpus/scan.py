@@ -23,11 +23,11 @@ from sightline.corpus.file_reader import PictureReading, ReadJob, RefusedFile, U
 from sightline.corpus.groups import GROUPING, count_groups, rebuild_groups
 from sightline.corpus.metadata_table import read_metadata_rows
 from sightline.corpus.names import owner_of, owner_reader
-from sightline.corpus.pixels import MissingDecoderError, has_heif
+from sightline.corpus.pixels import MissingDecoderError, missing_decoders
 from sightline.corpus.rights import RightsMap
 from sightline.corpus.schema import DamagedCorpusError, set_aside
 from sightline.corpus.store import CorpusRoot, CorpusStore, MissingFile
-from sightline.corpus.walk import FolderWalk
+from sightline.corpus.walk import NOT_FOLLOWED, FolderWalk
 from sightline.display import Shown
 from sightline.engine.progress import advancing, progress
 from sightline.engine.worker_pool import Died, cores, map_in_processes
@@ -135,6 +135,8 @@ class ScanSummary(Shown):
             if counts:
                 listed = ", ".join(f"{n:,} {reason}" for reason, n in sorted(counts.items(), key=lambda c: -c[1]))
                 yield f"{sum(counts.values()):,} {what}: {listed}"
+        if NOT_FOLLOWED in self.warnings:
+            yield "Links out of the folder are followed with --follow-links."
         changes = {name: count for name, count in asdict(self.changes).items() if count}
         changed = ", ".join(f"{count:,} {name}" for name, count in changes.items()) or "nothing changed"
         yield f"{changed} in {self.seconds:.1f} s"
@@ -150,11 +152,13 @@ def scan_folder(
     *,
     rights: PathLike | None = None,
     metadata: PathLike | None = None,
+    follow_links: bool | None = None,
     limit: int | None = None,
 ) -> ScanSummary:
     """Read the pictures of a folder into the workspace's corpus; the folder itself is never written to.
 
-    Only what changed since the last scan is read. Killed at any moment, the next scan finishes the job.
+    Only what changed since the last scan is read. Killed at any moment, the next scan finishes the job. Whether links
+    out of the folder are followed is remembered for its root.
     """
     started = time.monotonic()
     root_path, workspace_path = checked_places(Path(folder), workspace)
@@ -166,7 +170,8 @@ def scan_folder(
         map_ = None if rights is None else Path(rights).expanduser()
         derive = DerivedColumns.remembered(store, config.scan.owner_pattern, map_)
         root, part = _root_of(store, root_path)
-        scanner = _Scanner(store, root, part, config, derive, limit)
+        follows = _follows(store, root, follow_links, config.scan.follow_links)
+        scanner = _Scanner(store, root, part, config, derive, limit, follows)
         changes = scanner.run()
         with store.transaction():
             for picture, values in given.items():
@@ -187,12 +192,13 @@ def scan_folder(
 
 def _tell_missing_decoder(store: CorpusStore) -> None:
     """Pictures that an optional package would read are no fault of theirs: say which, every time."""
-    detail = MissingDecoderError().detail
-    (count,) = store.database.execute(
-        "SELECT count(*) FROM files WHERE state = 'present' AND detail = ?", (detail,)
-    ).fetchone()
-    if count:
-        _log.warning("pictures passed over: %d. %s", count, detail)
+    for extra in missing_decoders():
+        detail = MissingDecoderError(extra).detail
+        (count,) = store.database.execute(
+            "SELECT count(*) FROM files WHERE state = 'present' AND detail = ?", (detail,)
+        ).fetchone()
+        if count:
+            _log.warning("pictures passed over: %d. %s", count, detail)
 
 
 def checked_places(folder: Path, workspace: Path) -> tuple[Path, Path]:
@@ -250,6 +256,16 @@ def _root_of(store: CorpusStore, folder: Path) -> tuple[CorpusRoot, bytes]:
     return store.add_root(folder), b""
 
 
+def _follows(store: CorpusStore, root: CorpusRoot, given: bool | None, otherwise: bool) -> bool:
+    """Are links out of the root followed? As given, else as at its last scan, else as configured."""
+    key = f"follow_links {root.id}"
+    if given is not None:
+        with store.transaction():
+            store.set_note(key, str(given))
+    known = store.note(key)
+    return otherwise if known is None else known == str(True)
+
+
 @dataclass(slots=True)
 class _Scanner:
     """One scan of one root, or of a part of it."""
@@ -260,11 +276,12 @@ class _Scanner:
     config: Config
     derive: DerivedColumns
     limit: int | None
+    follow_links: bool
     warnings: Counter[str] = field(default_factory=Counter)
 
     def run(self) -> ScanChanges:
         settings = self.config.scan
-        walk = FolderWalk(self.root.path, self.part, hidden=settings.hidden)
+        walk = FolderWalk(self.root.path, self.part, settings.hidden, self.follow_links)
         with progress("look", None) as advance:
             seen = self.store.remember_seen(islice(advancing(walk, advance), self.limit))
         self.warnings.update(walk.warnings)
@@ -272,7 +289,7 @@ class _Scanner:
         offline, deleted = self._sort_out(gone, walk.unreachable, seen)
         self.store.set_state(offline, "offline")
         self.store.set_state(deleted, "deleted")
-        todo = self.store.plan_reading(self.root, current_readers(settings.max_pixels, has_heif()))
+        todo = self.store.plan_reading(self.root, current_readers(settings.max_pixels, missing_decoders()))
         _log.info("%d files, %d to read", seen, todo)
         counts = self._read(todo) if todo else Counter()
         moved = counts["moved"]

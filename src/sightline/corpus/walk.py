@@ -11,6 +11,9 @@ from pathlib import Path
 
 from sightline.corpus.metadata import sidecar
 
+NOT_FOLLOWED = "link not followed"
+"""The warning about links out of the folder."""
+
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
@@ -31,6 +34,8 @@ class FolderWalk:
     part: bytes = b""
     """Only this folder under the root; empty for all of it."""
     hidden: bool = False
+    follow_links: bool = False
+    """Go where links lead out of the root; whoever made the folder then chooses what else is taken in."""
     warnings: Counter[str] = field(default_factory=Counter)
     unreachable: list[bytes] = field(default_factory=list)
     """Folders under the root that could not be looked into: what was in them is offline, not deleted."""
@@ -51,7 +56,7 @@ class FolderWalk:
             self._visited.add((status.st_dev, status.st_ino))
             # Two passes, so that memory holds the names of sidecars and folders but not of all files.
             for entry in self._entries(here):
-                if _may_be_sidecar(entry.name):
+                if _may_be_sidecar(entry.name) and not self._is_refused(entry):
                     sidecars.add(entry.name)
                 elif self._is_folder(entry):
                     folders.append(entry.name)
@@ -98,15 +103,18 @@ class FolderWalk:
         try:
             if not entry.is_symlink():
                 return entry.is_dir(follow_symlinks=False)
-            return entry.is_dir() and not self._inside(entry.path)
+            return self.follow_links and entry.is_dir() and not self._inside(entry.path)
         except OSError:  # A link that leads to itself; counted when the files are gone through.
             return False
 
     def _status(self, entry: os.DirEntry[bytes]) -> os.stat_result | None:
-        """Of a regular file, or of one behind a link that leads out of the root; None for anything else."""
+        """Of a regular file, or of one behind a link that may be followed out of the root; None for anything else."""
         try:
             if not entry.is_symlink():
                 return entry.stat(follow_symlinks=False) if entry.is_file(follow_symlinks=False) else None
+            if self._is_refused(entry):
+                self.warnings[NOT_FOLLOWED] += 1
+                return None
             if entry.is_file() and not self._inside(entry.path):
                 return entry.stat()
             if not entry.is_file() and not entry.is_dir():
@@ -115,6 +123,14 @@ class FolderWalk:
         except OSError:
             self.warnings["broken link"] += 1
         return None
+
+    def _is_refused(self, entry: os.DirEntry[bytes]) -> bool:
+        """Is it a link out of the root, to something that is there?"""
+        try:
+            leads = not self.follow_links and entry.is_symlink() and (entry.is_file() or entry.is_dir())
+            return leads and not self._inside(entry.path)
+        except OSError:
+            return False
 
     def _inside(self, link: bytes) -> bool:
         """What a link within the root points at is met under its own name."""

@@ -14,6 +14,7 @@ import orjson
 
 from sightline.errors import UserError
 from sightline.io.files import PathLike, write_whole
+from sightline.io.unpacked import gunzipped
 
 _BOM = b"\xef\xbb\xbf"
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -110,12 +111,12 @@ def write_lines(path: PathLike, lines: Iterable[bytes]) -> None:
     write_whole(path, _gzipped(lines) if Path(path).suffix == ".gz" else lines)
 
 
-def _open_maybe_gzipped(path: Path) -> BufferedReader | gzip.GzipFile:
+def _open_maybe_gzipped(path: Path) -> BufferedReader:
     file = path.open("rb")
     if file.peek(2)[:2] != _GZIP_MAGIC:
         return file
     file.close()
-    return gzip.open(path, "rb")
+    return gunzipped(path)
 
 
 def _gzipped(chunks: Iterable[bytes]) -> Iterator[bytes]:

@@ -14,10 +14,11 @@ from sightline.display import Table
 from sightline.english import counted, listed
 from sightline.errors import UserError
 from sightline.metrics.blind_rows import NOT_BEATEN, SAME_SOURCE, unbeaten
-from sightline.metrics.scores import Scores, without_empty_reasons
+from sightline.metrics.scores import Scores, lowest_grade, without_empty_reasons
 from sightline.metrics.statistics import FLIPS, RESAMPLES, PairedDifference, holm, paired_differences, tie_letters
 from sightline.metrics.statistics.distributions import check_fraction
 from sightline.metrics.statistics.estimates import FEW_CLUSTERS
+from sightline.metrics.tables import trust_text
 from sightline.metrics.task_table import Bools, TaskTable, by_slice, task_table
 from sightline.types import Estimate, ScoreWarning, TaskKind
 
@@ -128,6 +129,7 @@ class Comparison(Table[PairedComparison]):
                 "first": pair.first,
                 "second": pair.second,
                 **asdict(pair.difference),
+                **dict(zip(("low", "high"), pair.interval or (None, None), strict=True)),
                 "p_adjusted": pair.p_adjusted,
                 "significant": pair.significant(self.level),
                 "win": pair.is_win(self.level),
@@ -208,7 +210,7 @@ def compare(
         standings={metric: _standings(entries, metric, pairs, level) for metric in chosen},
         pairs=pairs,
         notes=notes,
-        grade=scores[0].grade,
+        grade=lowest_grade(scores),
         warnings=(*dict.fromkeys(warning for one in scores for warning in one.warnings), *differ),
         baselines={metric: found for metric in chosen if (found := _baselines(scores, metric))},
     )
@@ -300,7 +302,7 @@ def _failures(entries: Sequence[_Entry], allowed: bool) -> tuple[tuple[str, ...]
 _DIFFER = ScoreWarning(
     "failures-differ",
     "The runs failed on different tasks; each failure counts as zero.",
-    "Run the failed tasks again: sightline run BENCH --system SPEC --out RUN --retry-failed.",
+    "Run the failed tasks again, with --retry-failed (retry_failed=True).",
 )
 
 
@@ -380,7 +382,7 @@ def render_comparison(comparison: Comparison) -> str:
             lines += _pair_lines(pair, width, comparison)
     lines += _baseline_lines(comparison)
     lines += [f"note: {note}" for note in comparison.notes]
-    return "\n".join(lines)
+    return "\n".join([*lines, *trust_text(comparison.grade, comparison.warnings)])
 
 
 def _baseline_lines(comparison: Comparison) -> list[str]:

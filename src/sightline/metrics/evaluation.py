@@ -37,7 +37,7 @@ from sightline.metrics.scores import Scores, TaskScore, missing_note
 from sightline.metrics.statistics import RESAMPLES, Column, Repeated, estimate_columns, repeated
 from sightline.metrics.statistics.distributions import check_fraction
 from sightline.metrics.task_table import TaskTable, attempts_table, by_slice, task_table
-from sightline.types import Attempt, Benchmark, Estimate, Ranking, Run, TaskKind
+from sightline.types import Attempt, Benchmark, Estimate, PictureSet, Ranking, Run, TaskKind
 
 DEFAULT_METRICS: Mapping[TaskKind, tuple[str, ...]] = {
     "rank": ("ndcg@10", "map", "rr@10", "p@10", "recall@100"),
@@ -157,6 +157,7 @@ def evaluate(
         notes=(
             *about_limit(whole, benchmark, run),
             *_notes(benchmark, rows, unknown, clusters),
+            *_unknown_pictures(benchmark, run),
             *_about_nothing(benchmark, names),
             *text_notes(names, contexts),
         ),
@@ -289,6 +290,18 @@ def _undefined(rows: Iterable[TaskScore]) -> dict[str, int]:
             defined[name][row.task_id] = defined[name].get(row.task_id, False) or value is not None
     counts = {name: sum(not known for known in tasks.values()) for name, tasks in defined.items()}
     return {name: count for name, count in counts.items() if count}
+
+
+def _unknown_pictures(benchmark: Benchmark, run: Run) -> tuple[str, ...]:
+    """That ids are not those of the benchmark, as far as the first predictions show."""
+    known = benchmark.corpus.pictures
+    said = (one.prediction for one in islice(run.attempts, 50))
+    named = [id_ for one in said if isinstance(one, Ranking | PictureSet) for id_ in one.pictures]
+    strange = [id_ for id_ in named if id_ not in known]
+    if not known or not strange:
+        return ()
+    first = f'{len(strange):,} of {len(named):,} in the first predictions, such as "{strange[0]}"'
+    return (f'pictures that the benchmark doesn\'t have: {first}; its ids are like "{next(iter(known))}"',)
 
 
 def _notes(

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -32,6 +34,8 @@ UNLABELLED = "unlabelled"
 
 Status: TypeAlias = Literal["answered", "failed", "missing"]
 _MISSING = "no prediction, counted as zero: "
+_GRADES = ("rehearsal", "draft", "given", "checked", "warranted")
+"""From low to high."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +117,8 @@ class Scores(Table[TaskScore]):
     systems that see no pixel on the same tasks, `warnings` say why the score deserves less trust than it looks, and
     `corrected` are scores freed of errors of generated labels by what people decided on a drawn sample; files of older
     versions have none of them. `asked` are the metrics that tables show, all where it is empty; `attribution` says why
-    an agent missed pictures. Neither of the two is in `scores.json`.
+    an agent missed pictures. Neither of the two is in `scores.json`. `benchmark_folder` is where the benchmark was;
+    `scores.json` has it relative to the run, so that others can look whether people have decided since.
     """
 
     __pydantic_config__: ClassVar = {"extra": "forbid"}
@@ -148,6 +153,7 @@ class Scores(Table[TaskScore]):
 
     asked: tuple[str, ...] = field(default=(), compare=False)
     attribution: Mapping[str, Any] | None = field(default=None, compare=False)
+    benchmark_folder: str | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tasks", TaskScores(self.tasks))
@@ -180,7 +186,7 @@ class Scores(Table[TaskScore]):
     def to_dict(self, *, tasks: bool = True) -> dict[str, Any]:
         """The content of `scores.json`; without the rows where only the estimates are wanted."""
         found = {"schema": SCHEMA, **without_empty_reasons(asdict(replace(self, tasks=(), attribution=None)))}
-        for name in ("tasks", "asked", "attribution"):
+        for name in ("tasks", "asked", "attribution", "benchmark_folder"):
             del found[name]
         return found | {"tasks": [_plain(row) for row in self.tasks]} if tasks else found
 
@@ -249,9 +255,12 @@ def _record(row: TaskScore, labels: Iterable[str], metrics: Iterable[str]) -> di
 
 def write_scores(scores: Scores, run_folder: PathLike) -> None:
     """Write `scores.json` and `per_task.csv` into the folder of the run, each whole or not at all."""
-    folder = Path(run_folder)
+    folder, content = Path(run_folder), scores.to_dict()
+    if scores.benchmark_folder is not None:
+        with suppress(ValueError):  # On another drive.
+            content["benchmark_folder"] = Path(os.path.relpath(scores.benchmark_folder, folder)).as_posix()
     write_whole(folder / PER_TASK_FILE, _csv(scores))
-    write_json(folder / SCORES_FILE, scores.to_dict())
+    write_json(folder / SCORES_FILE, content)
 
 
 def read_scores(run_folder: PathLike) -> Scores:
@@ -259,7 +268,15 @@ def read_scores(run_folder: PathLike) -> Scores:
     path = Path(run_folder) / SCORES_FILE
     if not path.is_file():
         raise UserError(f"{run_folder} has no {SCORES_FILE}.", f"score it first: sightline score BENCH {run_folder}")
-    return scores_from(read_json(path), where=str(path))
+    found = scores_from(read_json(path), where=str(path))
+    where = found.benchmark_folder
+    return found if where is None else replace(found, benchmark_folder=str((path.parent / where).resolve()))
+
+
+def lowest_grade(scores: Iterable[Scores]) -> str | None:
+    """The lowest grade of some scores; None where one has none. `warranted` depends on the system, so grades differ."""
+    found = [one.grade for one in scores]
+    return None if None in found else min(found, key=lambda grade: _GRADES.index(grade or ""), default=None)
 
 
 def scores_from(content: Any, where: str = "scores") -> Scores:

@@ -55,7 +55,14 @@ def scores_text(scores: Scores, failures: Mapping[str, int], by: str | None = No
     parts += [f"  {line}" for line in _failures(failures)]
     if scores.attribution is not None:
         parts.append(_missed_text(scores.attribution))
-    return "\n".join(parts)
+    return "\n".join([*parts, *trust_text(scores.grade, scores.warnings)])
+
+
+def trust_text(grade: str | None, warnings: Iterable[ScoreWarning]) -> list[str]:
+    """`labels: rehearsal · warnings: same-source`, where there is something to say: generated labels, or a warning."""
+    codes = ", ".join(dict.fromkeys(one.code for one in warnings))
+    said = [f"labels: {grade}"] * (grade not in (None, "given")) + [f"warnings: {codes}"] * bool(codes)
+    return [f"  {' · '.join(said)}"] if said else []
 
 
 _BASELINES = ("sees no pixel", "metric", "mean", "interval", "system − baseline")

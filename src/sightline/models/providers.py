@@ -5,7 +5,6 @@ A provider's key goes only to the provider, others only where the user says.
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import re
 import tomllib
@@ -159,15 +158,9 @@ def leaves_machine(endpoint: str) -> bool:
     if "://" not in endpoint:
         kind, _, _ = endpoint.partition(":")
         return kind not in ("transformers", "vllm-local", "builtin", "scripted")
-    host = urlsplit(endpoint).hostname or ""
-    if host == "localhost" or host.endswith(".localhost"):
-        return False
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return True
-    mapped = getattr(address, "ipv4_mapped", None)
-    return not (address if mapped is None else mapped).is_loopback
+    from sightline.io.web_address import is_loopback  # Costs the import of yarl, which most commands do without.
+
+    return not is_loopback(endpoint)
 
 
 def models_here() -> str:

@@ -82,7 +82,7 @@ class Results(Table[Hit]):
     scope and filter, of which `embedded` had no vector before this search; those in `left_out`, by reason, could not be
     read. `threshold` is what a picture must reach (a cosine; calibrated, a corrected one); `below` counts what did not.
     `failures` counts calls of the re-ranker that gave nothing, and `stopped` is the budget that ended them, if one did.
-    `notes` is what a person should know; `narrowed` are the options that left pictures out, such as "--where".
+    `notes` is what a person should know, `narrowed` the options that left pictures out, `like` the pictures given.
     """
 
     query: str
@@ -104,6 +104,7 @@ class Results(Table[Hit]):
     stopped: StoppedError | None = None
     notes: tuple[str, ...] = ()
     narrowed: tuple[str, ...] = field(default=(), compare=False)
+    like: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -157,8 +158,8 @@ class Results(Table[Hit]):
         return self.hits
 
     def _line(self) -> str:
-        hits = counted(len(self.hits), "hit")
-        return f"{self.query or 'search'}: {hits} in {counted(self.searched, 'picture')}"
+        hits, title = counted(len(self.hits), "hit"), self.query or f"like {', '.join(self.like) or 'pictures'}"
+        return f"{title}: {hits} in {counted(self.searched, 'picture')}"
 
     def _blocks(self) -> Iterable[str]:
         if self.hits:
@@ -174,4 +175,4 @@ class Results(Table[Hit]):
             return f"nothing matches in {self.searched:,} pictures"
         if self.narrowed:
             return f"no picture to search: none fits {' and '.join(self.narrowed)}"
-        return "no picture to search: sightline scan DIR says what a folder holds"
+        return "no picture to search: a scan of the folder says what it holds"

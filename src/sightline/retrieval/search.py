@@ -117,7 +117,7 @@ def search(
     name, embedder = _chosen(place, index, embedder, session.config)
     finder = _Finder(session, place, folder, method, name, index is not None, embedder, backend, limit)
     results = finder.find(asked, cues)
-    return replace(results, seconds=time.monotonic() - started, narrowed=_narrowed(asked))
+    return replace(results, seconds=time.monotonic() - started, narrowed=_narrowed(asked), like=cues)
 
 
 def _query(
@@ -135,7 +135,8 @@ def _query(
 
 def _narrowed(asked: SearchQuery) -> tuple[str, ...]:
     """The options that leave pictures out."""
-    given = (("--where", asked.where), ("--owner", asked.scope.owner), ("--group", asked.scope.groups))
+    where, owner, groups = "--where (where=)", "--owner (owner=)", "--group (groups=)"
+    given = ((where, asked.where), (owner, asked.scope.owner), (groups, asked.scope.groups))
     return tuple(option for option, value in given if value)
 
 

@@ -18,7 +18,8 @@ from pathlib import Path
 
 from sightline.authoring.audit import people_summary
 from sightline.authoring.judge_quality import JudgeQuality, judge_quality
-from sightline.benchmark.files import HEADER, REVIEWS
+from sightline.authoring.review import refresh_card
+from sightline.benchmark.files import REVIEWS
 from sightline.benchmark.label_quality import CheckedLabels, check_labels
 from sightline.benchmark.problems import ProblemsError, stop
 from sightline.benchmark.review_decisions import (
@@ -33,8 +34,6 @@ from sightline.benchmark.review_decisions import (
 from sightline.benchmark.table import CURRENT, TableSource
 from sightline.errors import SightlineError, UserError
 from sightline.io.append_only_file import AppendOnlyFile
-from sightline.io.files import sha256_of
-from sightline.io.jsonl import read_json, write_json
 from sightline.metrics.statistics import estimate
 from sightline.types import Benchmark, Estimate, Relevance, Review
 from sightline.web.cache import StampedCache, stamp_of
@@ -73,9 +72,11 @@ def queue_for(person: str, sample: Sequence[Pair], votes: Votes) -> list[Pair]:
     """What a person looks at next: where two others contradict each other, what one other saw, what nobody saw.
 
     What somebody decided outside the sample, such as a picture that was missed, waits for a second person too. Of a
-    query that this person or enough people reject, nothing else is asked.
+    query that this person or enough people reject, nothing else is asked. When nothing else is left, pictures come
+    again on which this person and others contradict each other: one more decision settles them.
     """
     order: dict[int, list[Pair]] = {0: [], 1: [], 2: []}
+    own: list[Pair] = []
     refused = {
         task
         for (task, picture), given in votes.items()
@@ -83,10 +84,13 @@ def queue_for(person: str, sample: Sequence[Pair], votes: Votes) -> list[Pair]:
     }
     for pair in dict.fromkeys((*sample, *votes)):
         others = votes.get(pair, {})
-        if person in others or settled(others) is not None or (pair[0] in refused and pair[1] != WHOLE):
+        if settled(others) is not None or (pair[0] in refused and pair[1] != WHOLE):
             continue
-        order[0 if is_conflict(others) else 1 if others else 2].append(pair)
-    return [pair for pairs in order.values() for pair in pairs]
+        if person not in others:
+            order[0 if is_conflict(others) else 1 if others else 2].append(pair)
+        elif pair[1] != WHOLE and is_conflict(others):
+            own.append(pair)
+    return [pair for pairs in order.values() for pair in pairs] or own
 
 
 def standing_of(person: str, sample: Sequence[Pair], votes: Votes) -> ReviewProgress:
@@ -259,15 +263,10 @@ class ReviewLog:
 
     def _write_card(self, loaded: LoadedBenchmark) -> None:
         """What people say of the labels, as the audit measures it, and the checksum of the file that has grown."""
-        found = figures_of(loaded, self.read(loaded.folder))
-        path = loaded.folder / HEADER
-        header = read_json(path)
-        card = header.setdefault("card", {})
-        audit = card.get("audit") if isinstance(card.get("audit"), dict) else {}
-        card["audit"] = audit | people_summary(found.checked, found.judges)
-        # Of no other table: what somebody damaged stays noticed.
-        header.setdefault("checksums", {})[REVIEWS.name] = sha256_of(loaded.folder / REVIEWS.name)
-        write_json(path, header)
+        reviews = self.read(loaded.folder)
+        found = figures_of(loaded, reviews)
+        reviewed = replace(loaded.benchmark, reviews=reviews)
+        refresh_card(loaded.folder, reviewed, people_summary(found.checked, found.judges), loaded.labels)
 
 
 def _reviews(folder: Path) -> tuple[Review, ...]:

@@ -26,7 +26,8 @@ class Observation:
     """What a tool answers: text for the model, pictures to be shown with it, and the same as data for the trajectory.
 
     `found` are the ids of the corpus that it names: attribution of misses counts on them. `untrusted` marks words that
-    somebody else wrote (a page, a sign in a picture): data, never an order. `error` says that the call could not be
+    somebody else wrote (a page, a sign in a picture): data, never an order. `public` says that it all comes from the
+    web, and nothing from the user's pictures. `error` says that the call could not be
     done, and `text` why and what to do; it is no exception.
     """
 
@@ -36,6 +37,7 @@ class Observation:
     found: tuple[str, ...] = ()
     untrusted: bool = False
     error: bool = False
+    public: bool = False
 
 
 @runtime_checkable

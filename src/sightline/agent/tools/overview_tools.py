@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,13 +19,13 @@ from sightline.agent.tools.arguments import (
     text_field,
     texts_field,
 )
-from sightline.agent.tools.base import FunctionTool, Materials, Observation, Tool, tool
+from sightline.agent.tools.base import FunctionTool, Materials, Observation, Tool, mistake, tool
 from sightline.agent.tools.catalog import Catalog
 from sightline.agent.tools.picture_refs import NamedPictures
 from sightline.agent.tools.search_tools import answered, listed
 from sightline.retrieval.columns import PictureColumns
 from sightline.retrieval.vector_stores import Rows
-from sightline.types import Picture
+from sightline.types import Json, Picture
 
 MOST_BARS = 120
 MOST_PLACES = 60
@@ -168,7 +169,9 @@ def people(catalogue: Catalog, given: ToolArguments, state: AgentState) -> Obser
         return answered({"people": {who: len(found) for who, found in sorted(named.items())}}, untrusted=True)
     match = next((who for who in named if who.casefold() == name.casefold()), None)
     if match is None:
-        raise MistakeError(f"nobody is called {shown(name)}. Names: {', '.join(sorted(named)[:40])}.")
+        known = sorted(named)[:40]
+        told = mistake(f"nobody is called {shown(name)}. Names: {', '.join(known)}.")
+        return replace(told, data={"people": list[Json](known)}, untrusted=True)
     return listed(catalogue.ids(np.array(named[match], np.int64)), given.maybe_text("save_as"), state)
 
 

@@ -179,9 +179,11 @@ def count(catalogue: Catalog, given: ToolArguments, state: AgentState) -> Observ
     return answered({"count": total})
 
 
-def answered(data: dict[str, Any], found: Sequence[str] = (), *, untrusted: bool = False) -> Observation:
+def answered(
+    data: dict[str, Any], found: Sequence[str] = (), *, untrusted: bool = False, public: bool = False
+) -> Observation:
     """An observation whose text is its data as JSON."""
-    return Observation(orjson.dumps(data).decode(), data=data, found=tuple(found), untrusted=untrusted)
+    return Observation(orjson.dumps(data).decode(), (), data, tuple(found), untrusted, public=public)
 
 
 def listed(ids: Sequence[str], save_as: str | None, state: AgentState, notes: Sequence[str] = ()) -> Observation:

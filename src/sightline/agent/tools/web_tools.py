@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from sightline.agent.state import AgentState, PictureView
@@ -14,7 +15,7 @@ from sightline.agent.tools.picture_refs import NamedPictures
 from sightline.agent.tools.pixels import encode, load
 from sightline.agent.tools.search_tools import answered
 from sightline.agent.tools.view_tools import showing
-from sightline.agent.web.base import Web
+from sightline.agent.web.base import Web, leaves_machine
 from sightline.types import Failure, ImagePart
 
 PART = 12_000
@@ -58,11 +59,12 @@ def web_search(materials: Materials) -> Tool | None:
         return None
 
     async def work(given: ToolArguments, state: AgentState) -> Observation:
-        found = await web.search(given.text("query"), given.whole("top_k", 5))
+        query = given.text("query")
+        found = await web.search(_sendable(web, query, state), given.whole("top_k", 5))
         if isinstance(found, Failure):
             return _failed(found)
         rows = [{"url": hit.url, "title": hit.title, "text": hit.text[:_SNIPPET]} for hit in found]
-        return answered({"results": rows}, untrusted=True)
+        return answered({"results": rows}, untrusted=True, public=True)
 
     return AsyncTool(WEB_SEARCH, work)
 
@@ -78,13 +80,18 @@ def web_image_search(materials: Materials) -> Tool | None:
         query, photo = given.maybe_text("query"), given.maybe_text("photo")
         if (query is None) == (photo is None):
             raise MistakeError("give either query or photo.")
-        asked = query if query is not None else await asyncio.to_thread(_cue, subjects, photo or "", state)
+        asked: str | bytes
+        if query is not None:
+            asked = _sendable(web, query, state)
+        else:
+            asked = await asyncio.to_thread(_cue, subjects, photo or "", state, leaves_machine(web))
         found = await web.search_pictures(asked, given.whole("top_k", 5))
         if isinstance(found, Failure):
             return _failed(found)
         rows = [{"url": hit.url, "page": hit.page, "caption": hit.caption[:_SNIPPET]} for hit in found]
         views = await _fetched(web, [hit.url for hit in found][: given.whole("show", 2)], state)
-        return showing(views, {"results": rows, "shown_from": _sources(views)}, untrusted=True)
+        shown = showing(views, {"results": rows, "shown_from": _sources(views)}, untrusted=True)
+        return replace(shown, public=True)
 
     return AsyncTool(WEB_IMAGE_SEARCH, work)
 
@@ -97,7 +104,8 @@ def open_page(materials: Materials) -> Tool | None:
 
     async def work(given: ToolArguments, state: AgentState) -> Observation:
         number, count = given.whole("part", 1), given.whole("show_pictures", 0)
-        page = await web.open(given.text("url"))
+        url = given.text("url")
+        page = await web.open(state.outgoing.address(url) if leaves_machine(web) else url)
         if isinstance(page, Failure):
             return _failed(page)
         parts = max(1, -(-len(page.text) // PART))
@@ -110,7 +118,7 @@ def open_page(materials: Materials) -> Tool | None:
         data: dict[str, Any] = {"url": page.url, "title": page.title, "part": number, "parts": parts, "text": text}
         if views:
             data["shown"] = _sources(views)
-        return Observation(head + text, tuple(views), data, untrusted=True)
+        return Observation(head + text, tuple(views), data, untrusted=True, public=True)
 
     return AsyncTool(OPEN_PAGE, work)
 
@@ -118,11 +126,18 @@ def open_page(materials: Materials) -> Tool | None:
 def _failed(failure: Failure) -> Observation:
     """What a server says about its failure is not ours either."""
     told = mistake(f"{failure.message} ({failure.kind}).")
-    return Observation(told.text, data=told.data, untrusted=True, error=True)
+    return Observation(told.text, data=told.data, untrusted=True, error=True, public=True)
 
 
-def _cue(subjects: NamedPictures, name: str, state: AgentState) -> bytes:
-    return encode(subjects.image(subjects.find(name, state)))
+def _sendable(web: Web, query: str, state: AgentState) -> str:
+    return state.outgoing.query(query) if leaves_machine(web) else query
+
+
+def _cue(subjects: NamedPictures, name: str, state: AgentState, leaves: bool) -> bytes:
+    subject = subjects.find(name, state)
+    if leaves and subject.root is not None:
+        state.outgoing.picture()
+    return encode(subjects.image(subject))
 
 
 async def _fetched(web: Web, addresses: Sequence[str], state: AgentState) -> list[PictureView]:

@@ -66,6 +66,11 @@ class Web(Protocol):
     async def close(self) -> None: ...
 
 
+def leaves_machine(web: Web) -> bool:
+    """Is anybody asked? Not where the web lies in files."""
+    return not getattr(web, "offline", False)
+
+
 class Pages(Protocol):
     """Pages with a search function.
 
@@ -80,6 +85,8 @@ class Pages(Protocol):
 
 class OfflineWeb:
     """Such pages behind the protocol of a web."""
+
+    offline = True
 
     def __init__(self, pages: Pages, name: str = "offline") -> None:
         self._pages, self.name = pages, name

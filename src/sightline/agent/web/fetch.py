@@ -11,19 +11,18 @@ import socket
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from typing import TypeAlias
-from urllib.parse import urljoin, urlsplit
 
 import aiohttp
+from aiohttp import AddrInfoType
 from aiohttp.abc import AbstractResolver, ResolveResult
+from aiohttp.resolver import ThreadedResolver
 
 from sightline.agent.web.base import WebPage
 from sightline.agent.web.html_text import MOST_BYTES, MOST_TEXT, decoded, html_text, title_of
+from sightline.io.web_address import BadAddressError, IPAddress, WebAddress, is_public
 from sightline.types import Failure
 
-Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 Lookup: TypeAlias = Callable[[str, int], Awaitable[list[str]]]
-LONGEST_URL = 2048
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")
 PAGE_TYPES = frozenset(("text/html", "application/xhtml+xml", "text/plain", "text/markdown", "application/json"))
 PICTURE_TYPES = frozenset(("image/jpeg", "image/png", "image/webp", "image/gif", "image/avif", "image/bmp"))
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
@@ -34,56 +33,28 @@ class RefusedAddressError(OSError):
     """A host whose address is not one of the public internet."""
 
 
-def is_public(address: Address) -> bool:
-    """Is it an address of the public internet: not private, loopback, link-local, reserved, multicast or shared?"""
-    inner = _inner(address)
-    if inner is not None:
-        return is_public(inner)
-    local = isinstance(address, ipaddress.IPv6Address) and address.is_site_local
-    return address.is_global and not (address.is_multicast or address.is_reserved or local)
-
-
-def _inner(address: Address) -> Address | None:
-    """The IPv4 address that an IPv6 address stands for (mapped, 6to4, Teredo, NAT64)."""
-    if not isinstance(address, ipaddress.IPv6Address):
-        return None
-    if address in _NAT64:
-        return ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
-    teredo = address.teredo
-    return address.ipv4_mapped or address.sixtofour or (teredo[1] if teredo else None)
-
-
-def checked_url(url: str) -> str | Failure:
+def checked_url(url: str) -> WebAddress | Failure:
     """The address if it may be asked for at all: http or https, a host, no password in it."""
-    if len(url) > LONGEST_URL:
-        return Failure("bad-url", f"an address has at most {LONGEST_URL:,} characters")
-    if any(ord(letter) <= 32 or ord(letter) == 127 for letter in url):
-        return Failure("bad-url", "an address has no spaces or control characters")
     try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
-    except ValueError:
-        return Failure("bad-url", "that is no web address")
-    if parts.scheme not in ("http", "https") or not host:
-        return Failure("bad-url", "only http:// and https:// addresses with a host can be opened")
-    if parts.username is not None or parts.password is not None:
-        return Failure("bad-url", "an address with a user name or a password in it is not opened")
-    return url
+        return WebAddress.parse(url)
+    except BadAddressError as error:
+        return Failure("bad-url", str(error))
 
 
 async def look_up(host: str, port: int) -> list[str]:
     """The addresses of a host, as the machine's own resolver tells them."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    found = await ThreadedResolver().resolve(host, port, socket.AF_UNSPEC)
+    return list(dict.fromkeys(entry["host"] for entry in found))
 
 
 class PublicResolver(AbstractResolver):
     """Resolves names for a connector, which then connects to exactly these addresses: no second look-up can differ.
 
-    One address that is not allowed refuses the host, even if others are: a name has no reason to have both.
+    One address that is not allowed refuses the host, even if others are: a name has no reason to have both. Each
+    socket is checked once more, with the very address that it is then connected to, by whatever way it got there.
     """
 
-    def __init__(self, lookup: Lookup = look_up, allowed: Callable[[Address], bool] = is_public) -> None:
+    def __init__(self, lookup: Lookup = look_up, allowed: Callable[[IPAddress], bool] = is_public) -> None:
         self._lookup, self._allowed = lookup, allowed
 
     async def resolve(
@@ -95,24 +66,26 @@ class PublicResolver(AbstractResolver):
             self.check(host, address)
         return [self._result(host, port, address) for address in addresses]
 
-    def check(self, host: str, address: Address) -> None:
-        """Raises for an address that may not be fetched."""
+    def check(self, host: str, address: IPAddress) -> None:
+        """Raises for an address that may not be asked."""
         if not self._allowed(address):
             raise RefusedAddressError(f"{host} is not on the public internet")
 
-    def check_literal(self, host: str) -> None:
-        """The same for a host that is written as an address, which a connector resolves no more."""
-        try:
-            address = ipaddress.ip_address(host.partition("%")[0])
-        except ValueError:
-            return
-        self.check(host, address)
+    def connector(self, limit: int) -> aiohttp.TCPConnector:
+        """A connector that opens no connection but to allowed addresses, each checked by itself: no name is kept."""
+        return aiohttp.TCPConnector(resolver=self, use_dns_cache=False, limit=limit, socket_factory=self._socket)
+
+    def _socket(self, target: AddrInfoType) -> socket.socket:
+        family, kind, protocol, _, place = target
+        host = str(place[0])
+        self.check(host, ipaddress.ip_address(host.partition("%")[0]))
+        return socket.socket(family, kind, protocol)
 
     async def close(self) -> None:
         """There is nothing to let go of."""
 
     @staticmethod
-    def _result(host: str, port: int, address: Address) -> ResolveResult:
+    def _result(host: str, port: int, address: IPAddress) -> ResolveResult:
         family = socket.AF_INET if address.version == 4 else socket.AF_INET6
         return {
             "hostname": host,
@@ -122,6 +95,12 @@ class PublicResolver(AbstractResolver):
             "proto": 0,
             "flags": socket.AI_NUMERICHOST,
         }
+
+
+def refusal(error: Exception) -> RefusedAddressError | None:
+    """The refused address behind a connection that could not be made; None where it failed otherwise."""
+    cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
+    return cause if isinstance(cause, RefusedAddressError) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,36 +156,31 @@ class Fetcher:
                 return await self._followed(url, types, most)
         except TimeoutError:
             return Failure("timeout", f"{_host(url)} did not answer within {self._limits.seconds:g} s")
-        except RefusedAddressError as error:
-            return Failure("refused-address", f"{error}; only the public web can be opened")
-        except aiohttp.InvalidURL:
+        except (BadAddressError, aiohttp.InvalidURL):
             return Failure("bad-url", "that is no web address")
-        except aiohttp.ClientConnectorError as error:
-            cause = error.os_error
-            if isinstance(cause, RefusedAddressError):
-                return Failure("refused-address", f"{cause}; only the public web can be opened")
-            return Failure("connection", f"{_host(url)} can't be reached")
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            return Failure("connection", f"{_host(url)}: {type(error).__name__}")
+            refused = refusal(error)
+            if refused is not None:
+                return Failure("refused-address", f"{refused}; only the public web can be opened")
+            reached = isinstance(error, aiohttp.ClientConnectorError)
+            why = "can't be reached" if reached else f"failed with {type(error).__name__}"
+            return Failure("connection", f"{_host(url)} {why}")
 
     async def _followed(self, url: str, types: Collection[str], most: int) -> Fetched | Failure:
-        session = self._opened()
+        session, address = self._opened(), checked_url(url)
         for _ in range(self._limits.redirects + 1):
-            checked = checked_url(url)
-            if isinstance(checked, Failure):
-                return checked
-            self._resolver.check_literal(urlsplit(url).hostname or "")
-            async with session.get(url, allow_redirects=False) as response:
+            if isinstance(address, Failure):
+                return address
+            async with session.get(address.url, allow_redirects=False) as response:
                 if response.status not in _REDIRECTS:
-                    return await _read(response, url, types, most)
-                url = urljoin(url, response.headers.get("Location", ""))
+                    return await _read(response, str(address), types, most)
+                address = address.join(response.headers.get("Location", ""))
         return Failure("redirects", f"more than {self._limits.redirects} redirects")
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:
             self._session = aiohttp.ClientSession(
-                # A kept name could be resolved anew to another address; each connection is checked by itself.
-                connector=aiohttp.TCPConnector(resolver=self._resolver, use_dns_cache=False, limit=8),
+                connector=self._resolver.connector(8),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 headers={"User-Agent": "sightline", "Accept": _ACCEPT},
                 trust_env=False,
@@ -236,7 +210,5 @@ def _as_page(found: Fetched) -> WebPage:
 
 
 def _host(url: str) -> str:
-    try:
-        return (urlsplit(url).hostname or "the address")[:120]
-    except ValueError:
-        return "the address"
+    found = checked_url(url)
+    return "the address" if isinstance(found, Failure) else found.host[:120]

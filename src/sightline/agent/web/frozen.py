@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from sightline.agent.web.base import Web, WebHit, WebPage, WebPicture
+from sightline.agent.web.base import Web, WebHit, WebPage, WebPicture, leaves_machine
 from sightline.io.sqlite import open_database
 from sightline.types import Failure
 
@@ -31,6 +31,7 @@ class FrozenWeb:
         self._database = open_database(path, MIGRATIONS, any_thread=True)
         self._lock = threading.Lock()
         self.name = "frozen" if web is None else f"frozen {web.name}"
+        self.offline = web is None or not leaves_machine(web)
 
     async def search(self, query: str, k: int) -> Sequence[WebHit] | Failure:
         web = self._web

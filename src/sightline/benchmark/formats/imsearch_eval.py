@@ -24,6 +24,7 @@ from sightline.benchmark.formats.dataset_folder import limited
 from sightline.benchmark.formats.retrieval import check_options
 from sightline.errors import UserError
 from sightline.io.files import whole_folder
+from sightline.io.unpacked import check_zip
 from sightline.metrics.context import Context
 from sightline.metrics.evaluation import evaluate, within_limit
 from sightline.metrics.ranked_batch import order_of
@@ -166,6 +167,7 @@ def _vectors(options: FormatOptions) -> Mapping[str, Any] | None:
     import numpy as np
 
     try:
+        check_zip(Path(given).expanduser())
         with np.load(Path(given).expanduser(), allow_pickle=False) as file:
             return dict(zip(file["ids"].tolist(), file["vectors"], strict=True))
     except (OSError, KeyError, ValueError) as error:

@@ -18,6 +18,7 @@ from sightline.benchmark.formats.scored_run import OURS, picture_place
 from sightline.errors import MissingExtraError, UserError
 from sightline.io.files import write_whole
 from sightline.io.jsonl import dump
+from sightline.io.unpacked import Growth
 from sightline.metrics.scores import TaskScore
 from sightline.types import Attempt, Benchmark, Failure, LedgerEntry, Option, Part
 
@@ -44,6 +45,7 @@ class EvalFile:
     def __init__(self, path: Path, file: zipfile.ZipFile) -> None:
         self._path = path
         self._file = file
+        self._growth = Growth(path, "write it as .json: inspect log convert --to json")
         self._names = dict.fromkeys(file.namelist())  # A sample that was logged again counts once, as it was last.
 
     def header(self) -> Any:
@@ -64,6 +66,7 @@ class EvalFile:
         info = self._file.getinfo(name)
         if info.file_size > _MOST_BYTES:
             raise UserError(f"{self._path}, {name}: {info.file_size:,} bytes are too many.", "split the log")
+        self._growth.add(info.file_size)
         content = self._zstd(info) if info.compress_type == _ZSTD else self._file.read(info)
         return parse(content, f"{self._path}, {name}")
 

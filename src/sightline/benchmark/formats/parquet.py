@@ -11,6 +11,7 @@ from typing import Any
 from sightline.errors import MissingExtraError, UserError
 from sightline.io.files import write_whole
 from sightline.io.jsonl import dump
+from sightline.io.unpacked import limited_batches, parquet_batches
 
 IMAGE = "image"
 """The column type of embedded pictures: bytes and path, which `datasets` decodes when they are asked for."""
@@ -30,11 +31,11 @@ def read_table(path: Path) -> Iterator[dict[str, Any]]:
     try:
         if path.suffix == ".arrow":
             with pa.memory_map(str(path)) as source, pa.ipc.open_stream(source) as batches:
-                for batch in batches:
+                for batch in limited_batches(path, batches):
                     yield from batch.to_pylist()
         else:
             with pq.ParquetFile(path) as file:
-                for batch in file.iter_batches(_BATCH):
+                for batch in parquet_batches(path, file, _BATCH):
                     yield from batch.to_pylist()
     except (pa.ArrowInvalid, OSError) as error:
         raise UserError(f"{path} can't be read as {path.suffix[1:]}: {error}.", "copy or make it again") from error

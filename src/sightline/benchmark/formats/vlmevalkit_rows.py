@@ -25,6 +25,7 @@ from sightline.benchmark.formats.retrieval import picture_uri
 from sightline.benchmark.formats.rows import TableRow, WrongFieldError, csv_rows
 from sightline.errors import MissingExtraError, UserError
 from sightline.io.files import sha256_of
+from sightline.io.unpacked import check_zip
 from sightline.types import Answer, Choice, Option, Part, Picture, PictureRef, Task, Truth
 
 LABELS = ("category", "l2-category", "split")
@@ -57,6 +58,7 @@ def _xlsx_rows(path: Path) -> Iterator[TableRow]:
     except ImportError:
         raise MissingExtraError("reading Excel files", "excel") from None
     try:
+        check_zip(path, "save it as .tsv")
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
     except (InvalidFileException, BadZipFile, OSError, KeyError, ValueError) as error:
         raise UserError(f"{path} can't be read as Excel: {error}.", "save it again, or as .tsv") from error

@@ -28,7 +28,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import Self
 from urllib.parse import quote, unquote
 
 import orjson
@@ -51,6 +51,7 @@ from sightline.benchmark.formats.retrieval import (
 from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io.jsonl import dump
+from sightline.io.unpacked import gunzipped
 from sightline.types import Benchmark, Corpus, Json, Picture
 
 log = logging.getLogger(__name__)
@@ -59,8 +60,6 @@ _MEMBER = re.compile(r"(?P<key>(?:.*/)?[^./][^.]*)\.(?P<ext>[^/]+)", re.DOTALL)
 _UNSAFE = re.compile(r"[.%\\\x00-\x1f\x7f]|^/|/$|(?<=/)/|/(?=/)")
 _SUFFIXES = (".tar", ".tar.gz", ".tgz")
 _MOST_BYTES = 256 << 20
-_MOST_GROWTH = 100
-_FREE_GROWTH = 64 << 20
 _PREFIX = "pictures"
 _TEXTS = ("txt", "text", "caption")
 _CAPTIONS = ("caption", "text", "captions")
@@ -141,30 +140,13 @@ def _opened(shard: Path) -> Iterator[tarfile.TarFile]:
     try:
         with shard.open("rb") as raw:
             zipped = raw.read(2) == b"\x1f\x8b"
-            raw.seek(0)
-            source: IO[bytes] = _Growing(raw, shard) if zipped else raw  # type: ignore[assignment]
-            with tarfile.open(fileobj=source, mode="r|") as tar:
-                yield tar
+        source = gunzipped(shard, "unpack it to .tar first") if zipped else shard.open("rb")
+        with source, tarfile.open(fileobj=source, mode="r|") as tar:
+            yield tar
     except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise UserError(f"{shard} can't be read as a tar file: {error}.", "copy or make it again") from error
     except OSError as error:
         raise UserError(f"{shard} can't be read: {error.strerror}.") from error
-
-
-class _Growing:
-    """A gzipped file that may unpack to so much and no more: pictures hardly shrink, bombs do."""
-
-    def __init__(self, raw: IO[bytes], shard: Path) -> None:
-        self._stream = gzip.GzipFile(fileobj=raw)
-        self._shard = shard
-        self._left = _FREE_GROWTH + _MOST_GROWTH * shard.stat().st_size
-
-    def read(self, size: int) -> bytes:
-        content = self._stream.read(size)
-        self._left -= len(content)
-        if self._left < 0:
-            raise UserError(f"{self._shard} unpacks to over {_MOST_GROWTH} times its size.", "unpack it to .tar first")
-        return content
 
 
 class TarShardWriter:

@@ -45,7 +45,7 @@ def weighted_share(
         return None
     codes = np.arange(len(values)) if clusters is None else np.asarray(clusters)[kept]
     _, codes = np.unique(codes, return_inverse=True)
-    share = float(w @ values / w.sum())
+    share = min(1.0, float(w @ values / w.sum()))  # Rounding may leave it above.
     effective = _effective(values - share, w, codes, share * (1 - share), level)
     low, high = wilson(share, effective, level)
     return Share(share, low, high, len(values), effective, level)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sightline.errors import UserError, require_at_least
 from sightline.metrics.statistics.clustered import cluster_intervals
 from sightline.metrics.statistics.distributions import check_fraction, normal_quantile
 from sightline.metrics.statistics.intervals import (
@@ -48,7 +49,7 @@ class Column:
         given = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
         failed = np.zeros(len(given), dtype=np.bool_) if failures is None else np.asarray(failures, np.bool_)
         if failed.shape != given.shape:
-            raise ValueError(f"{len(given)} values but {len(failed)} failure marks")
+            raise UserError(f"{len(given)} values but {len(failed)} failure marks.", "Give one for each value.")
         return cls(np.where(failed, 0.0, given), failed, np.where(failed, np.nan, given))
 
     def where(self, kept: NDArray[np.bool_]) -> Column:
@@ -102,7 +103,10 @@ def estimate(
     >>> f"{found.mean:.2f} [{found.low:.2f}, {found.high:.2f}] {found.method}"
     '0.75 [0.30, 0.95] wilson'
     """
+    require_at_least(1, resamples=resamples)
     column = Column.of(values, failures)
+    if clusters is not None and len(clusters) != len(column.values):
+        raise UserError(f"{len(column.values)} values but {len(clusters)} clusters.", "Give one for each value.")
     found = estimate_columns(
         {"": column},
         clusters=clusters,
@@ -216,7 +220,7 @@ def _over_tasks(table: Floats, trials: int, proportion: bool | None, sampling: B
 def _is_proportion(values: Floats, told: bool | None) -> bool:
     zero_or_one = bool(np.all((values == 0) | (values == 1)))
     if told and not zero_or_one:
-        raise ValueError("proportion=True, but some values are neither 0 nor 1")
+        raise UserError("proportion=True, but some values are neither 0 nor 1.", "Leave proportion out.")
     return zero_or_one if told is None else told
 
 

@@ -5,7 +5,6 @@ It is read in pieces of whole lines, and several threads parse them: numpy lets 
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
 import stat
@@ -22,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import UserError
+from sightline.io.unpacked import gunzipped
 from sightline.metrics.trec.fields import (
     PAD,
     Bytes,
@@ -117,7 +117,7 @@ def open_text(path: Path) -> Iterator[tuple[File, int]]:
             packed = file.read(2) == _GZIP
             file.seek(0)
             if packed:
-                with gzip.GzipFile(fileobj=file) as unpacker:
+                with gunzipped(path, raw=file) as unpacker:
                     file = io.BytesIO(unpacker.read())
             yield file, len(file.getbuffer()) if isinstance(file, io.BytesIO) else os.fstat(file.fileno()).st_size
     except (OSError, EOFError) as error:

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from sightline.arguments import checked
 from sightline.engine.event_loop import LoopThread
 from sightline.engine.user_functions import UserFunction, describe_error, fingerprint
-from sightline.errors import SightlineError, UserError
+from sightline.errors import SightlineError, UserError, require_at_least
 from sightline.models.embedders.base import (
     USUAL_BATCH,
     USUAL_SIDE,
@@ -59,6 +60,7 @@ class FunctionEmbedder:
     3
     """
 
+    @checked
     def __init__(
         self,
         name: str,
@@ -70,9 +72,7 @@ class FunctionEmbedder:
         batch: int = USUAL_BATCH,
         side: int = USUAL_SIDE,
     ) -> None:
-        for function in (pictures, texts):
-            if function is not None and not callable(function):
-                raise UserError(f"The embedder {name} is given {function!r}, which is no function.", "Give a function.")
+        require_at_least(1, dim=dim, batch=batch, side=side)
         self.name, self.batch, self.side = name, batch, side
         self.revision = revision or f"code {fingerprint(*filter(None, (pictures, texts)))}"
         self._pictures, self._texts = pictures, texts

@@ -20,6 +20,7 @@ from sightline.display import Frames
 from sightline.english import counted
 from sightline.errors import MissingExtraError, UserError
 from sightline.io.files import PathLike, write_whole
+from sightline.io.unpacked import check_zip
 from sightline.models.embedders.embedded_files import SkippedInput
 from sightline.models.protocols import Vectors
 
@@ -62,6 +63,7 @@ def write_vectors(
 def read_vectors(path: PathLike) -> VectorFile:
     """Read such a file, ours or any other with the same two arrays."""
     try:
+        check_zip(Path(path).expanduser())
         with np.load(Path(path).expanduser(), allow_pickle=False) as found:
             return VectorFile(found["ids"], found["vectors"])
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:

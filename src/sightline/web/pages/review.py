@@ -8,24 +8,28 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from sightline.benchmark.grade import grade_of
 from sightline.benchmark.review_decisions import (
     ANSWER,
     OPTION,
     REJECT,
+    RESOLVED,
     REWORD,
     WHOLE,
     Pair,
+    Votes,
+    is_conflict,
     is_note,
     standing,
     votes_of,
 )
-from sightline.benchmark.review_sample import SAMPLE, sample_of
+from sightline.benchmark.review_sample import SAMPLE, STEP, sample_of
 from sightline.errors import UserError
 from sightline.metrics.scope import Scopes
 from sightline.retrieval.index.manifest import DEFAULT_INDEX
@@ -55,7 +59,9 @@ _DEEP = 2000
 _LONGEST = 500
 _GRADES = {"0": "no", "1": "partly", "2": "mostly", "3": "fully"}
 _OF_PICTURES = ("accept", "reject", "relevant", "not relevant", *_GRADES)
-_SAMPLES: StampedCache[list[Pair]] = StampedCache()
+_SAMPLES: StampedCache[dict[int, list[Pair]]] = StampedCache()
+_BEGUN = 5
+"""So many decisions on the next part of the draw, and it belongs to the queue."""
 _KEYS = frozenset("suwx/")
 """Keys that mean something else, so that no option can have them."""
 
@@ -122,7 +128,8 @@ def queue(request: Request) -> Response:
     lines = state.reviews.read(loaded.folder)
     reviews = standing(lines)
     votes = votes_of(reviews, loaded.benchmark, loaded.labels.now)
-    sample = _sample(loaded, number(request, "sample", SAMPLE) or SAMPLE)
+    asked, sample = number(request, "sample"), _sample(loaded, votes)
+    sample = _draw(loaded, asked) if asked > len(sample) else sample
     waiting = queue_for(person, sample, votes)
     skip = number(request, "skip")
     pair = _named(query, loaded) or next(iter(waiting[skip:]), None)
@@ -136,7 +143,11 @@ def queue(request: Request) -> Response:
         item=None if pair is None else item_of(state, loaded, pair, reviews, person),
         in_sight=query.get("show") == "1",
         graded=_GRADES if is_graded(loaded.benchmark) else {},
-        disputed=pair is not None and len(votes.get(pair, {})) > 1,
+        disputed=pair is not None and is_conflict(votes.get(pair, {})),
+        given=votes.get(pair, {}) if pair is not None else {},
+        asked=asked,
+        grade=grade_of(replace(loaded.benchmark, reviews=lines), labels=loaded.labels) if pair is None else None,
+        more=min(len(sample) + STEP, len(loaded.labels.now)) if len(sample) < len(loaded.labels.now) else 0,
         stand=standing_of(person, sample, votes),
         left=max(0, len(waiting) - skip),
         skip=skip,
@@ -161,6 +172,8 @@ def decide(request: Request, fields: Mapping[str, str]) -> Response:
     if task not in loaded.benchmark.tasks or (picture is not None and picture not in loaded.benchmark.corpus.pictures):
         raise HTTPException(400, "That is no task and picture of this benchmark.")
     decision = _decision(loaded.benchmark.tasks[task], picture, fields)
+    if picture is not None and _resolves(state, loaded, person, (task, picture)):
+        decision = f"{decision}: {RESOLVED}"
     state.reviews.decide(loaded, person, task, None if is_note(decision) else picture, decision)
     stays = fields.get("stay") == "1"
     return go(
@@ -171,7 +184,15 @@ def decide(request: Request, fields: Mapping[str, str]) -> Response:
         find=fields.get("find") if stays else None,
         skip=fields.get("skip"),
         show=fields.get("show"),
+        sample=fields.get("sample"),
     )
+
+
+def _resolves(state: AppState, loaded: LoadedBenchmark, person: str, pair: Pair) -> bool:
+    """Does somebody decide again on what they and others contradict each other about? The page says so."""
+    reviews = standing(state.reviews.read(loaded.folder))
+    given = votes_of(reviews, loaded.benchmark, loaded.labels.now).get(pair, {})
+    return person in given and is_conflict(given)
 
 
 def _decision(task: Task, picture: str | None, fields: Mapping[str, str]) -> str:
@@ -216,9 +237,9 @@ def people(request: Request) -> Response:
         "people.html",
         loaded=loaded,
         counts=Counter(review.person for review in kept),
-        pairs=agreements(votes),
+        pairs=agreements(votes_of(kept, loaded.benchmark, loaded.labels.now, resolved=False)),
         target=TARGET_IOU,
-        stand=standing_of(person_of(request), _sample(loaded, SAMPLE), votes),
+        stand=standing_of(person_of(request), _sample(loaded, votes), votes),
         votes=votes,
         keys=loaded.keys,
         figures=figures_of(loaded, reviews),
@@ -241,8 +262,23 @@ def _notice(state: AppState, loaded: LoadedBenchmark, query: Mapping[str, str]) 
     return late and f"Decisions are saved, but the card could not be brought up to date. {late}"
 
 
-def _sample(loaded: LoadedBenchmark, most: int) -> list[Pair]:
-    return _SAMPLES.get(loaded.folder, (loaded.mark, most), lambda: sample_of(loaded.benchmark, loaded.labels, most))
+def _sample(loaded: LoadedBenchmark, votes: Votes) -> list[Pair]:
+    """The draw that people have come to: the first, and each further part of which they have decided on some."""
+    size, found = SAMPLE, _draw(loaded, SAMPLE)
+    while len(beyond := votes.keys() - set(found)) >= _BEGUN:
+        size += STEP
+        larger = _draw(loaded, size)
+        if len(beyond.intersection(larger)) < _BEGUN:
+            break
+        found = larger
+    return found
+
+
+def _draw(loaded: LoadedBenchmark, most: int) -> list[Pair]:
+    drawn = _SAMPLES.get(loaded.folder, loaded.mark, dict)
+    if most not in drawn:
+        drawn[most] = sample_of(loaded.benchmark, loaded.labels, most)
+    return drawn[most]
 
 
 def _named(query: Mapping[str, str], loaded: LoadedBenchmark) -> Pair | None:
