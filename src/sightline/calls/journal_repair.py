@@ -110,19 +110,10 @@ def repair_journal(workspace: Path) -> JournalCheck:
     _refuse_while_open(workspace)
     path, fresh = check.path, check.path.with_name("journal.repaired.sqlite")
     _remove(fresh)
-    with (
-        closing(_read_only(path)) as old,
-        closing(open_database(fresh, MIGRATIONS)) as new,
-    ):
+    with closing(_read_only(path)) as old, closing(open_database(fresh, MIGRATIONS)) as new:
         _copy_calls(old, new)
         for table in _OTHER_TABLES:
-            with suppress(*DATABASE_FAULTS):  # What can't be read of these is not needed to go on.
-                rows = old.execute(f"SELECT * FROM {table}").fetchall()
-                if table == "hits" and not hits_are_sound(old):
-                    continue
-                marks = ", ".join("?" * len(rows[0])) if rows else "NULL"
-                with transaction(new):
-                    new.executemany(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", rows)
+            _copy_table(table, old, new)
         new.execute("PRAGMA journal_mode = DELETE")  # All of it in one file, which can be moved.
     kept = path.with_name(time.strftime("journal.damaged-%Y%m%d-%H%M%S.sqlite"))
     link_or_copy(path, kept)
@@ -237,3 +228,14 @@ def _copy_calls(old: sqlite3.Connection, new: sqlite3.Connection) -> None:
         with transaction(new):
             new.executemany(INSERT.replace("NULL", "?", 1), [row for _, row in part if row is not None])
             new.executemany(LOSE, [(*_UNKNOWN, time.time(), DAMAGED, None)] * damaged)
+
+
+def _copy_table(table: str, old: sqlite3.Connection, new: sqlite3.Connection) -> None:
+    rows: list[tuple[Any, ...]] = []
+    with suppress(*DATABASE_FAULTS):  # What can't be read of these tables is not needed to go on.
+        if table != "hits" or hits_are_sound(old):
+            rows.extend(old.execute(f"SELECT * FROM {table}"))
+    if rows:
+        with transaction(new):
+            marks = ", ".join("?" * len(rows[0]))
+            new.executemany(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", rows)

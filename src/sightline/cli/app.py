@@ -162,11 +162,12 @@ def _said_of(error: OSError) -> str:
 def _said_of_database(error: Exception) -> str:
     """What SQLite met in a file of the workspace, and what to do about it."""
     said = f"a database of the workspace can't be used: {error}."
-    fix = (
-        "check the room on its disk, and whether another program locks it; of damaged files: sightline ledger --repair "
-        "mends the journal, sightline index --rebuild an index, and sightline scan the corpus"
+    if "full" in str(error):
+        return str(UserError(said, "make room on its disk, and run the same command again: it goes on"))
+    mend = "sightline ledger --repair (the journal), sightline index --rebuild (an index), sightline scan (the corpus)"
+    return str(
+        UserError(said, f"check its disk, and whether another program locks it; what is damaged is mended by {mend}")
     )
-    return str(UserError(said, fix))
 
 
 def _fail(message: str, code: int) -> None:
