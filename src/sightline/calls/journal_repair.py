@@ -165,41 +165,21 @@ def _fault(database: sqlite3.Connection) -> str | None:
 
 
 def _rows(database: sqlite3.Connection) -> Iterator[tuple[int, tuple[Any, ...] | None]]:
-    """Every row of `calls` by its number, None where it is damaged.
-
-    A page that can't be read ends a pass; then the rows behind it are read from the other end, and those between the
-    two passes one by one.
-    """
-    with suppress(*DATABASE_FAULTS):
-        last = 0
-        for number in _numbers(database, "ASC"):
-            yield number, _sound_row(database, number)
-            last = number
-        return
-    ends: list[int] = []
-    with suppress(*DATABASE_FAULTS):
-        for number in _numbers(database, "DESC"):
-            if number <= last:
-                return
-            yield number, _sound_row(database, number)
-            ends.append(number)
-    for number in range(last + 1, min(ends, default=last + _CHUNK)):
-        if (row := _sound_row(database, number)) is not None or (ends and _is_there(database, number)):
-            yield number, row
-    if not ends:  # How many there were is not known: one stands for all.
-        yield last + _CHUNK, None
-
-
-def _numbers(database: sqlite3.Connection, order: str) -> Iterator[int]:
-    for (number,) in database.execute(f"SELECT id FROM calls NOT INDEXED ORDER BY id {order}"):
-        yield number
-
-
-def _is_there(database: sqlite3.Connection, number: int) -> bool:
-    try:
-        return database.execute("SELECT 1 FROM calls WHERE id = ?", (number,)).fetchone() is not None
-    except DATABASE_FAULTS:
-        return True
+    """Every row of `calls` by its number, None where it is damaged; a page that can't be read is passed over."""
+    last, unread = 0, list[int]()
+    while len(unread) < _CHUNK:
+        try:
+            for (number,) in database.execute("SELECT id FROM calls NOT INDEXED WHERE id > ? ORDER BY id", (last,)):
+                yield from ((one, None) for one in unread)
+                unread.clear()
+                yield number, _sound_row(database, number)
+                last = number
+            break
+        except DATABASE_FAULTS:
+            last += 1
+            unread.append(last)
+    if unread:  # How many there were after that is not known: one stands for all.
+        yield unread[0], None
 
 
 def _sound_row(database: sqlite3.Connection, number: int) -> tuple[Any, ...] | None:
