@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sightline
+from sightline.authoring.extend import Extension
+from sightline.authoring.query_drift import Drift
 from sightline.calls.plan import CostPlan
 from sightline.metrics.sample_size import SamplePlan
 from sightline.metrics.scores import Scores
@@ -44,6 +46,10 @@ def benchmarks_and_runs(folder: Path) -> None:
     sightline.export_files("trec-qrels", "bench", "qrels.txt")
     sightline.validate("bench")
     sightline.run("bench", "oracle", "run", workspace="ws")
+    log = sightline.QueryLog("queries.csv", sample=500, personal_data="drop")
+    sightline.make(folder, queries=log, pool={"main": "retriever", "new": folder / "new.trec"}, out="bench")
+    assert_type(sightline.extend("bench", ["new_run"], "bench2"), Extension)
+    assert_type(sightline.drift("bench", log), Drift)
 
 
 def colors(batch: Sequence[NDArray[np.uint8]]) -> list[NDArray[np.float64]]:
@@ -87,6 +93,10 @@ def predictions(task: sightline.Task) -> list[object]:
 def scores() -> None:
     scored = assert_type(sightline.score("bench", "run"), Scores)
     sightline.compare([scored, "other_run"], ["ndcg@10"], benchmark="bench")
+    judging = assert_type(sightline.assess("bench", ["run", "other_run"], goal="score", people=2), sightline.Assessment)
+    shown: sightline.Pair = judging.next(person="ann")[0]
+    judging.tell(shown, "can't tell", "ann")
+    print(judging.settled, judging.spent, judging.comparison(), judging.scores()["run"])  # noqa: T201
     sightline.score_trec("qrels.txt", "run.txt", "ndcg@10")
     print(sightline.read_trajectory("run", "q1").turns)  # noqa: T201
     sightline.report(["bench", "run"], "page.html")

@@ -17,7 +17,11 @@ TYPE_CHECKING = False  # As that of `typing`, whose import takes longer than all
 if TYPE_CHECKING:
     from sightline.agent.ask import ask
     from sightline.agent.trajectory import Trajectory, read_trajectory
+    from sightline.assessment import Assessment, Pair, assess
+    from sightline.authoring.extend import extend
     from sightline.authoring.pipeline import make
+    from sightline.authoring.query_drift import drift
+    from sightline.authoring.query_sample import QueryLog
     from sightline.calls.plan import CostPlan, dry_run
     from sightline.calls.session import Session
     from sightline.errors import SightlineError, UserError
@@ -68,13 +72,13 @@ if TYPE_CHECKING:
     from sightline.web.view import view
 
 __all__ = [
-    "Answer", "Benchmark", "Choice", "Comparison", "Corpus", "CostPlan", "Estimate", "Failure", "FunctionEmbedder",
-    "FunctionSystem", "Hit", "Picture", "PictureSet", "Ranking", "Relevance", "Results", "Run", "RunSummary",
-    "ScoreWarning", "Scores", "Session", "SightlineError", "Task", "Text", "Trajectory", "UserError", "__version__",
-    "ablate", "ask", "check_steps", "compare", "curriculum", "difficulty", "dry_run", "embed", "estimate",
-    "export_files", "import_files", "index", "leaderboard", "load", "make", "match_answer", "mine",
-    "mine_questions", "parse_choice", "power", "read_trajectory", "report", "run", "scan", "score", "score_trec",
-    "search", "split", "steps", "think", "train", "validate", "view",
+    "Answer", "Assessment", "Benchmark", "Choice", "Comparison", "Corpus", "CostPlan", "Estimate", "Failure",
+    "FunctionEmbedder", "FunctionSystem", "Hit", "Pair", "Picture", "PictureSet", "QueryLog", "Ranking", "Relevance",
+    "Results", "Run", "RunSummary", "ScoreWarning", "Scores", "Session", "SightlineError", "Task", "Text", "Trajectory",
+    "UserError", "__version__", "ablate", "ask", "assess", "check_steps", "compare", "curriculum", "difficulty",
+    "drift", "dry_run", "embed", "estimate", "export_files", "extend", "import_files", "index", "leaderboard", "load",
+    "make", "match_answer", "mine", "mine_questions", "parse_choice", "power", "read_trajectory", "report", "run",
+    "scan", "score", "score_trec", "search", "split", "steps", "think", "train", "validate", "view",
 ]  # fmt: skip
 
 VERBS = tuple(
@@ -88,7 +92,11 @@ VERBS = tuple(
 _MODULES = {
     "sightline.agent.ask": "ask",
     "sightline.agent.trajectory": "Trajectory read_trajectory",
+    "sightline.assessment": "Assessment Pair assess",
+    "sightline.authoring.extend": "extend",
     "sightline.authoring.pipeline": "make",
+    "sightline.authoring.query_drift": "drift",
+    "sightline.authoring.query_sample": "QueryLog",
     "sightline.calls.plan": "CostPlan dry_run",
     "sightline.calls.session": "Session",
     "sightline.errors": "SightlineError UserError",

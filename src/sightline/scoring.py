@@ -81,7 +81,7 @@ def score(
     >>> scores["ndcg@10"].n
     3
     """
-    made_of, attempts, folder = _benchmark_of(benchmark), _run_of(run), None if isinstance(run, Run) else Path(run)
+    made_of, attempts, folder = benchmark_of(benchmark), run_of(run), None if isinstance(run, Run) else Path(run)
     keep = folder is not None and limit is None
     asked = None if metrics is None else split_names(metrics)
     own = metric_names(made_of) if keep and asked is not None else ()
@@ -122,7 +122,8 @@ def _seed(given: int | None, session: Session | None) -> int:
     return given if given is not None else (session.seed if session is not None else None) or 0
 
 
-def _benchmark_of(given: PathLike | Benchmark) -> Benchmark:
+def benchmark_of(given: PathLike | Benchmark) -> Benchmark:
+    """A benchmark, read if a folder was given; what is none is refused."""
     if isinstance(given, Benchmark):
         return given
     if isinstance(given, Run | Scores):
@@ -133,7 +134,8 @@ def _benchmark_of(given: PathLike | Benchmark) -> Benchmark:
     return read_benchmark(folder)
 
 
-def _run_of(given: PathLike | Run) -> Run:
+def run_of(given: PathLike | Run) -> Run:
+    """A run, read if a folder was given; what is none is refused."""
     if isinstance(given, Run):
         return given
     if isinstance(given, Benchmark | Scores):
@@ -227,7 +229,7 @@ def _scores_of(run: PathLike | Run, benchmark: PathLike | Benchmark | None, metr
     _refuse_benchmark(folder)
     if benchmark is not None and not (folder / SCORES_FILE).is_file():
         return score(benchmark, folder, metrics)
-    return scores_now(folder, () if benchmark is None else (_benchmark_of(benchmark),))
+    return scores_now(folder, () if benchmark is None else (benchmark_of(benchmark),))
 
 
 def _name(run: PathLike | Run | Scores) -> str:

@@ -18,10 +18,10 @@ from starlette.testclient import TestClient
 
 from search_tools import Colours
 from sightline.authoring import review as review_module
+from sightline.benchmark import review_file
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.validation import validate_benchmark
 from sightline.types import Benchmark, Candidate, Corpus, Picture, Relevance, Task
-from sightline.web import reviews as book_module
 from sightline.web.library import FolderNames, Library, LoadedBenchmark
 from sightline.web.reviews import ReviewLog, last_of, mark_of
 from sightline.web.server import open_app
@@ -254,7 +254,7 @@ def test_a_benchmark_that_can_not_be_written_says_so(tmp_path: Path, monkeypatch
     def refused(_: Path) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(book_module, "AppendOnlyFile", refused)
+    monkeypatch.setattr(review_file, "AppendOnlyFile", refused)
     reply = post(app, "/review/benchmark", fields | {"decision": "relevant"})
     assert reply.status_code == 400 and "Permission denied" in reply.text and "was not saved" in reply.text
 

@@ -210,7 +210,8 @@ def label_warnings(benchmark: Benchmark, grade: Grade) -> tuple[ScoreWarning, ..
                 "coverage-low",
                 f"The pools may hold only {low:.0%} of the relevant pictures (estimate {grade.coverage.mean:.0%}, "
                 f"95% interval {low:.0%} to {high:.0%}).",
-                "Judge more pictures: set a larger judge.depth and run the stage judge of make again.",
+                "Judge more pictures: set judge.coverage = 0.9 or a larger judge.depth and run the stage judge of make "
+                "again.",
             )
         )
     return tuple(found)

@@ -23,6 +23,8 @@ from sightline.corpus.pixels import (
 
 VERSION = "2"
 """Raised when reading learns something new, so that the next scan reads every file again."""
+BEFORE_RAW = "1"
+"""The version that knew no RAW files: what it took for TIFF, or for no picture, is read again, and nothing else."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import orjson
 
-from sightline.corpus.file_reader import VERSION, PictureReading, ReadJob, RefusedFile
+from sightline.corpus.file_reader import BEFORE_RAW, VERSION, PictureReading, ReadJob, RefusedFile
 from sightline.corpus.metadata import MetadataFacts
 from sightline.corpus.names import picture_id
 from sightline.corpus.schema import SEALED_ROWS, connect, is_sound, row_checksum
@@ -130,9 +130,10 @@ class CorpusStore:
             FROM seen LEFT JOIN files AS f ON f.root = ? AND f.path = seen.path
                 LEFT JOIN pictures AS p ON p.file = f.id
             WHERE f.id IS NULL OR f.state <> 'present' OR f.size <> seen.size OR f.mtime_ns <> seen.mtime_ns
-                OR f.sidecars <> seen.sidecars OR f.reader NOT IN ({marks})
+                OR f.sidecars <> seen.sidecars
+                OR NOT (f.reader IN ({marks}) OR (f.reader = ? AND coalesce(p.mime, 'image/tiff') <> 'image/tiff'))
             ORDER BY seen.path""",
-            (*readers, root.id, *readers),
+            (*readers, root.id, *readers, BEFORE_RAW),
         )
         count: int = self.database.execute("SELECT count(*) FROM todo").fetchone()[0]
         return count

@@ -50,6 +50,7 @@ def scores_text(scores: Scores, failures: Mapping[str, int], by: str | None = No
     parts = [estimates_text({name: scores.overall[name] for name in shown})] if shown else []
     for value, estimates in scores.slices(by).items() if by is not None else ():
         parts += [f"  {by}: {value}", estimates_text(estimates)]
+    parts += [f"  {line}" for line in _hole_lines(scores)]
     parts += corrected_text(scores)
     parts += baselines_text(scores)
     parts += [f"  {line}" for line in _failures(failures)]
@@ -63,6 +64,16 @@ def trust_text(grade: str | None, warnings: Iterable[ScoreWarning]) -> list[str]
     codes = ", ".join(dict.fromkeys(one.code for one in warnings))
     said = [f"labels: {grade}"] * (grade not in (None, "given")) + [f"warnings: {codes}"] * bool(codes)
     return [f"  {' · '.join(said)}"] if said else []
+
+
+def _hole_lines(scores: Scores) -> list[str]:
+    """How many results nobody judged, and the first metric without them; nothing where all are judged."""
+    if not scores.unjudged:
+        return []
+    beside = "".join(
+        f"; {name} without the others: {one} (condensed)" for name, one in scores.condensed.items() if one.n
+    )
+    return [f"judged@{scores.unjudged_depth}: {1 - scores.unjudged:.1%} of the results{beside}"]
 
 
 _BASELINES = ("sees no pixel", "metric", "mean", "interval", "system − baseline")
@@ -152,6 +163,7 @@ def scores_blocks(scores: Scores, failures: Mapping[str, int], notes: Sequence[s
         yield html_table(_CORRECTED, rows, numeric={1, 3})
     if rows := _baseline_rows(scores):
         yield html_table(_BASELINES, rows, numeric={2})
+    yield from (quiet(line) for line in _hole_lines(scores))
     yield from (tag("p", line, class_="sl-bad") for line in _failures(failures))
     yield from warning_blocks(scores.warnings)
     if scores.attribution is not None:

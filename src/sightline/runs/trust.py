@@ -18,7 +18,7 @@ from sightline.metrics.evaluation import headline_metrics
 from sightline.metrics.scores import Scores, read_scores
 from sightline.metrics.statistics.estimates import FEW_CLUSTERS
 from sightline.metrics.task_table import task_table
-from sightline.runs.corrected_scores import corrected_scores
+from sightline.runs.corrected_scores import with_corrections
 from sightline.runs.folder import read_run
 from sightline.runs.integrity import with_changes
 from sightline.runs.kept_baselines import baselines_of
@@ -43,16 +43,15 @@ def with_trust(scores: Scores, benchmark: Benchmark, run: Run) -> Scores:
     headline = [row for row in baselines if row.metric in headline_metrics(benchmark)]
     grade = grade_of(benchmark, blind_beaten=all(row.beaten for row in headline) if headline else None)
     conflict = same_source(benchmark, run, grade.checked_part)
-    corrected = corrected_scores(benchmark, run, scores)
+    scores = with_corrections(scores, benchmark, run)
     found = (
-        *(one for one in label_warnings(benchmark, grade) if not (corrected and one.code == "judge-error")),
+        *(one for one in label_warnings(benchmark, grade) if not (scores.corrected and one.code == "judge-error")),
         *(() if conflict is None else (conflict,)),
         *_not_beaten(scores.system, headline),
         *_few_clusters(scores),
     )
     folder = None if benchmark.folder is None else str(benchmark.folder.resolve())
-    trust = replace(scores, grade=grade.name, warnings=found, baselines=baselines, corrected=corrected)
-    return replace(trust, benchmark_folder=folder)
+    return replace(scores, grade=grade.name, warnings=found, baselines=baselines, benchmark_folder=folder)
 
 
 def scores_now(folder: Path, benchmarks: Iterable[Benchmark] = ()) -> Scores:

@@ -8,9 +8,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import threading
-import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import combinations
@@ -21,7 +19,7 @@ from sightline.authoring.judge_quality import JudgeQuality, judge_quality
 from sightline.authoring.review import refresh_card
 from sightline.benchmark.files import REVIEWS
 from sightline.benchmark.label_quality import CheckedLabels, check_labels
-from sightline.benchmark.problems import ProblemsError, stop
+from sightline.benchmark.problems import ProblemsError
 from sightline.benchmark.review_decisions import (
     WHOLE,
     WITHDRAW,
@@ -31,7 +29,7 @@ from sightline.benchmark.review_decisions import (
     settled,
     standing,
 )
-from sightline.benchmark.table import CURRENT, TableSource
+from sightline.benchmark.review_file import read_reviews, writing_reviews
 from sightline.errors import SightlineError, UserError
 from sightline.io.append_only_file import AppendOnlyFile
 from sightline.metrics.statistics import estimate
@@ -42,7 +40,6 @@ from sightline.web.library import LoadedBenchmark
 TARGET_IOU = 0.91
 """What the annotators of DISBench reached."""
 log = logging.getLogger(__name__)
-_PATIENCE = 50
 _FIGURES: StampedCache[ReviewFigures] = StampedCache()
 
 
@@ -199,7 +196,7 @@ class ReviewLog:
         """All lines, withdrawn ones and withdrawals too; a half last line counts as not written."""
         path = folder / REVIEWS.name
         try:
-            return self._read.get(folder, stamp_of(path), lambda: _reviews(folder))
+            return self._read.get(folder, stamp_of(path), lambda: read_reviews(folder))
         except FileNotFoundError:
             return ()
         except ProblemsError as error:
@@ -215,7 +212,7 @@ class ReviewLog:
         """Append one decision, and bring the card up to date; a form that is sent twice in a row counts once."""
         volume = self._volume(loaded.folder)
         review = Review(task, person, decision, datetime.now(UTC), picture)
-        with volume.lines, _writing(loaded.folder / REVIEWS.name) as file:
+        with volume.lines, writing_reviews(loaded.folder / REVIEWS.name) as file:
             # Read first: what is wrong with the file is said before anything is written.
             last = last_of(self.read(loaded.folder), person)
             if last is not None and replace(last, when=review.when) == review:
@@ -229,7 +226,7 @@ class ReviewLog:
         volume, path = self._volume(loaded.folder), loaded.folder / REVIEWS.name
         if not path.exists():
             return None
-        with volume.lines, _writing(path) as file:
+        with volume.lines, writing_reviews(path) as file:
             last = last_of(self.read(loaded.folder), person)
             if last is None or mark_of(last) != mark:
                 return None
@@ -267,34 +264,3 @@ class ReviewLog:
         found = figures_of(loaded, reviews)
         reviewed = replace(loaded.benchmark, reviews=reviews)
         refresh_card(loaded.folder, reviewed, people_summary(found.checked, found.judges), loaded.labels)
-
-
-def _reviews(folder: Path) -> tuple[Review, ...]:
-    source = TableSource(folder, CURRENT, stop, growing=True)
-    return tuple(review for _, review in source.rows(REVIEWS))
-
-
-@contextmanager
-def _writing(path: Path) -> Iterator[AppendOnlyFile]:
-    """The file, for us alone; on the disk when the block ends."""
-    try:
-        file = _opened(path)
-        try:
-            yield file
-        finally:
-            file.close()
-    except OSError as error:
-        raise UserError(
-            f"{path} can't be written: {error.strerror}. The decision was not saved.",
-            "let this account write there and make room, or review a copy of the benchmark",
-        ) from error
-
-
-def _opened(path: Path) -> AppendOnlyFile:
-    """Another process may be writing its own line at this moment."""
-    for _ in range(_PATIENCE):
-        try:
-            return AppendOnlyFile(path)
-        except UserError:
-            time.sleep(0.02)
-    return AppendOnlyFile(path)

@@ -23,10 +23,14 @@ from sightline.metrics.labels.corrected import (
     LEAST_DECISIONS,
     Corrected,
     JudgedPairs,
+    Worth,
     correct,
     correct_difference,
     correct_queries,
+    corrected_difference,
+    corrected_score,
     t_half_width,
+    worths,
 )
 from sightline.metrics.labels.coverage import (
     Coverage,
@@ -43,8 +47,8 @@ from sightline.metrics.labels.sampling import (
     proportional_rates,
     stratified_rates,
 )
-from sightline.metrics.labels.shares import Share, t_quantile, weighted_share
-from sightline.metrics.labels.targets import Target, frozen_relevant, ideal_dcg, target
+from sightline.metrics.labels.shares import Share, weighted_share
+from sightline.metrics.labels.targets import Target, frozen_relevant, ideal_dcg, target, target_name
 
 __all__ = [
     "LEAST_DECISIONS",
@@ -61,11 +65,14 @@ __all__ = [
     "Share",
     "SharedErrors",
     "Target",
+    "Worth",
     "assign_folds",
     "confidence_feature",
     "correct",
     "correct_difference",
     "correct_queries",
+    "corrected_difference",
+    "corrected_score",
     "coverage_by_error_rates",
     "coverage_by_people",
     "coverage_by_positives",
@@ -81,7 +88,8 @@ __all__ = [
     "reliability",
     "stratified_rates",
     "t_half_width",
-    "t_quantile",
     "target",
+    "target_name",
     "weighted_share",
+    "worths",
 ]

@@ -104,7 +104,7 @@ def _differences(runs: Sequence[ReportedRun], pairs: Sequence[PairedComparison])
     done = {metric for run in runs for row in run.scores.tasks if row.status != "missing" for metric in row.values}
     rows: list[Row] = [
         (
-            pair.metric,
+            Cell(pair.metric, pair.basis),
             Cell(signed(pair.difference.mean), _spread(pair)),
             p_value(pair.p_adjusted)
             if pair.no_win is None

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from urllib.parse import parse_qsl
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -117,8 +118,13 @@ def introduce(request: Request, fields: Mapping[str, str]) -> Response:
     """Who looks; kept for the next pages."""
     # Only addresses of the queue itself are gone back to.
     name = fields.get("back", "")
-    back = f"/review/{name}" if name in AppState.of(request).library.places.benchmarks else "/review"
-    return remember_person(go(back), fields.get("person", ""))
+    if name not in AppState.of(request).library.places.benchmarks:
+        back = go("/review")
+    elif "judge" in fields:
+        back = go(f"/judge/{name}", **dict(parse_qsl(fields["judge"])))
+    else:
+        back = go(f"/review/{name}")
+    return remember_person(back, fields.get("person", ""))
 
 
 def queue(request: Request) -> Response:
@@ -164,7 +170,7 @@ def queue(request: Request) -> Response:
 
 def decide(request: Request, fields: Mapping[str, str]) -> Response:
     """Save one decision, and on to the next."""
-    state, loaded = _addressed(request, fields)
+    state, loaded = addressed(request, fields)
     person = person_of(request)
     if not person:
         raise HTTPException(400, "Say who you are first: every decision has a name.")
@@ -217,7 +223,7 @@ def _decision(task: Task, picture: str | None, fields: Mapping[str, str]) -> str
 
 def undo(request: Request, fields: Mapping[str, str]) -> Response:
     """Take back the decision that the page named, and show what it was about again; another one stays."""
-    state, loaded = _addressed(request, fields)
+    state, loaded = addressed(request, fields)
     show = fields.get("show")
     taken = state.reviews.undo(loaded, person_of(request), fields.get("taken", ""))
     if taken is None:
@@ -247,7 +253,7 @@ def people(request: Request) -> Response:
     )
 
 
-def _addressed(request: Request, fields: Mapping[str, str]) -> tuple[AppState, LoadedBenchmark]:
+def addressed(request: Request, fields: Mapping[str, str]) -> tuple[AppState, LoadedBenchmark]:
     """The benchmark that a form is about: the one that its page showed, or none."""
     state, loaded = of(request)
     if fields.get("of", loaded.mark) != loaded.mark:
