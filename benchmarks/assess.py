@@ -43,7 +43,7 @@ from sightline.metrics.assessment.estimates import Judge, observations
 from sightline.metrics.assessment.inquiry import Inquiry
 from sightline.metrics.assessment.pool import QueryItems, RankedPool, discounts
 from sightline.metrics.labels.calibration import with_query_mean
-from sightline.runs import write_run
+from sightline.runs.folder import write_run
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

@@ -13,23 +13,18 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.metrics.labels import (
+from sightline.metrics.labels.calibration import fit_calibrator, with_query_mean
+from sightline.metrics.labels.corrected import (
     Corrected,
     JudgedPairs,
-    Target,
     correct,
     correct_difference,
     correct_queries,
-    draw_pairs,
-    fit_calibrator,
-    frozen_relevant,
-    informative_rates,
-    proportional_rates,
     t_half_width,
-    target,
 )
-from sightline.metrics.labels.calibration import with_query_mean
-from sightline.metrics.statistics import wilson
+from sightline.metrics.labels.sampling import draw_pairs, informative_rates, proportional_rates
+from sightline.metrics.labels.targets import Target, frozen_relevant, target
+from sightline.metrics.statistics.intervals import wilson
 from trust_worlds import (
     ACCURACIES,
     DEPTH,

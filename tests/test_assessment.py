@@ -17,7 +17,7 @@ from sightline import Benchmark, Failure, Pair, Run, UserError
 from sightline.assessment import Assessment, assess
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.exchange import validate
-from sightline.runs import write_run
+from sightline.runs.folder import write_run
 from sightline.types import Group, Judgment
 
 PICTURES = [f"p{number:02}" for number in range(60)]

@@ -23,7 +23,8 @@ from sightline.errors import UserError
 from sightline.metrics.scores import read_scores
 from sightline.reports.leaderboard import build_leaderboard
 from sightline.reports.parts.results import findings
-from sightline.runs import kept_baselines, read_run
+from sightline.runs import kept_baselines
+from sightline.runs.folder import read_run
 from sightline.runs.kept_baselines import BASELINES_FILE, baselines_of, compute_baselines
 from sightline.runs.system_loader import visible
 from sightline.types import Benchmark, Json, Review
@@ -88,7 +89,7 @@ def test_a_win_over_every_baseline_is_one(tmp_path: Path) -> None:
 
 
 def test_failures_that_differ_are_a_warning(tmp_path: Path) -> None:
-    from sightline.runs import read_run, write_run
+    from sightline.runs.folder import read_run, write_run
     from sightline.types import Failure
 
     made = benchmark_in(tmp_path / "bench")

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sightline.metrics.comparison import Comparison
     from sightline.metrics.sample_size import power
     from sightline.metrics.scores import Scores
-    from sightline.metrics.statistics import estimate
+    from sightline.metrics.statistics.estimates import estimate
     from sightline.metrics.trec.score_files import score_trec
     from sightline.mining.mine import mine, mine_questions
     from sightline.models.embedders.function import FunctionEmbedder

@@ -26,7 +26,8 @@ from sightline.metrics.assessment.inquiry import Goal, Inquiry, Item
 from sightline.metrics.assessment.votes import HIGHEST, agreement_of, gain, is_for, people_needed
 from sightline.metrics.comparison import Comparison, PairedComparison, SystemStanding
 from sightline.metrics.scores import Scores
-from sightline.metrics.statistics import PairedDifference, tie_letters
+from sightline.metrics.statistics.paired import PairedDifference
+from sightline.metrics.statistics.significance import tie_letters
 from sightline.runs.pooled_runs import PooledRuns, pool_runs
 from sightline.scoring import benchmark_of, run_of
 from sightline.types import Benchmark, Estimate, Review, Run

@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, overload
 
-from sightline import runs
 from sightline.benchmark.exchange_results import ExportSummary, ImportSummary, Validation
 from sightline.benchmark.files import HEADER as BENCHMARK_FILE
 from sightline.benchmark.folder import check_place, read_benchmark, write_benchmark
@@ -24,9 +23,9 @@ from sightline.corpus.view import open_corpus
 from sightline.english import counted
 from sightline.errors import MissingExtraError, UserError
 from sightline.io.files import PathLike, as_path, picture_path
-from sightline.runs import read_run
 from sightline.runs.folder import HEADER as RUN_FILE
-from sightline.runs.folder import key_of
+from sightline.runs.folder import key_of, read_run, write_run
+from sightline.runs.folder import validate as validate_run
 from sightline.runs.kept_baselines import keep_baselines
 from sightline.types import Benchmark, Corpus, PictureSet, Relevance, Run
 
@@ -166,7 +165,7 @@ def _write_imported(imported: Imported, source: Path, out: Path) -> ImportSummar
     content = imported.content
     if isinstance(content, Run):
         _refuse_other_run(out, content)
-        runs.write_run(content, out)
+        write_run(content, out)
         tasks = {attempt.task_id for attempt in content.attempts}
         return ImportSummary(len(tasks), 0, 0, 0, {}, warnings, out)
     check_place(out, content.name, content.reviews, content.tasks)
@@ -195,7 +194,7 @@ def _refuse_other_run(out: Path, new: Run) -> None:
     """Only a run of the same system is replaced, none of whose answers and costs would be lost."""
     if not (out / RUN_FILE).is_file():
         return
-    there = runs.read_run(out)
+    there = read_run(out)
     lost = len({key_of(attempt) for attempt in there.attempts} - {key_of(attempt) for attempt in new.attempts})
     if there.system != new.system:
         holds = f'a run of "{there.system}", not of "{new.system}"'
@@ -373,7 +372,7 @@ def validate(path: PathLike, *, check_pictures: bool = False) -> Validation:
     """
     folder = as_path(path, "a benchmark or a run")
     if (folder / RUN_FILE).is_file():
-        return Validation(runs.validate(folder), folder)
+        return Validation(validate_run(folder), folder)
     if (folder / BENCHMARK_FILE).is_file():
         problems = validate_benchmark(folder, check_pictures=check_pictures)
         return Validation(problems, folder, oddities(folder))

@@ -16,7 +16,7 @@ from sightline.cli import main
 from sightline.errors import UserError
 from sightline.exchange import import_files
 from sightline.io.jsonl import write_jsonl
-from sightline.runs import read_run, write_run
+from sightline.runs.folder import read_run, write_run
 from sightline.types import LedgerEntry, Review
 
 

@@ -20,7 +20,7 @@ from sightline.calls.ledger import read_ledger
 from sightline.calls.session import Session
 from sightline.corpus.view import open_corpus
 from sightline.models.protocols import CallOutcome
-from sightline.runs import read_run, write_run
+from sightline.runs.folder import read_run, write_run
 from sightline.types import Benchmark, ChatReply, ChatRequest, Corpus, Message, Run, Usage
 
 NAMES = ("red", "lime", "blue", "white")

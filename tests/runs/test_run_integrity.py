@@ -10,7 +10,7 @@ import pytest
 import sightline
 from runs.run_world import coloured
 from sightline.metrics.scores import Scores
-from sightline.runs import RunWriter, read_run, write_run
+from sightline.runs.folder import RunWriter, read_run, write_run
 from sightline.runs.integrity import CHANGED_RUN
 from sightline.types import Attempt, LedgerEntry, Run, Text
 

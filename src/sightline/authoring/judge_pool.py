@@ -33,7 +33,7 @@ from sightline.config.settings import ColumnSettings, JudgeSettings
 from sightline.errors import MissingExtraError, UserError, nearest
 from sightline.io.jsonl import write_jsonl
 from sightline.metrics.labels.rare_counts import weighted_count
-from sightline.metrics.statistics import wilson
+from sightline.metrics.statistics.intervals import wilson
 from sightline.models.protocols import Embedder
 from sightline.retrieval.methods import METHODS
 from sightline.types import Annotation, Estimate, Picture, SearchQuery, Tier

@@ -15,7 +15,7 @@ import numpy as np
 from sightline.authoring.judge_verdicts import JudgeVerdict, by_pair, label_of
 from sightline.benchmark.label_quality import stratified
 from sightline.benchmark.review_decisions import BenchmarkLabels, Pair, labels_of, settled, standing, votes_of
-from sightline.metrics.statistics import estimate
+from sightline.metrics.statistics.estimates import estimate
 from sightline.types import Benchmark, Estimate
 
 _PARTS = 4

@@ -26,7 +26,8 @@ from sightline.benchmark.review_decisions import (
 )
 from sightline.metrics.agreement import krippendorff_alpha
 from sightline.metrics.labels.shares import weighted_share
-from sightline.metrics.statistics import estimate, wilson
+from sightline.metrics.statistics.estimates import estimate
+from sightline.metrics.statistics.intervals import wilson
 from sightline.types import Benchmark, Estimate, PictureSet, Relevance, Review
 
 _LEVEL = 0.95

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sightline.config import Config, Loaded
 
 
-_Command = TypeVar("_Command", bound=Callable[..., None])
+_Command = TypeVar("_Command", bound=Callable[..., object])
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 Switch = Annotated[bool, Parameter(negative="", show_default=False)]
 """A flag that has no `--no-` form."""

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,8 @@ MIMES = {
     "AVIF": "image/avif",
     "RAW": "image/x-raw",
 }
+MAX_FILE_BYTES = 256 << 20
+"""What is sent or shown is no larger."""
 _OPTIONAL = {"heif": "HEIC", "raw": "RAW"}
 _AVIF_BRANDS = {b"avif", b"avis"}
 _HEIF_BRANDS = {b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1"}
@@ -105,6 +108,16 @@ def _learn_heif() -> None:
     import pillow_heif
 
     pillow_heif.register_heif_opener()
+
+
+def read_file(path: Path) -> bytes:
+    """The bytes of a picture's file; `RefusedError` for one that is too large or can't be read."""
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise RefusedError("bomb", f"the file is over {MAX_FILE_BYTES:,} bytes")
+        return path.read_bytes()
+    except OSError as error:
+        raise RefusedError("unreadable", error.strerror or str(error)) from None
 
 
 def open_picture(data: bytes, max_pixels: int) -> Image.Image:

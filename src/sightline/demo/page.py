@@ -28,6 +28,7 @@ from sightline.pictures import scan
 from sightline.plain_text import short
 from sightline.reports.blocks import (
     Block,
+    CaptionedPicture,
     Chapter,
     FactsBlock,
     NotesBlock,
@@ -35,7 +36,6 @@ from sightline.reports.blocks import (
     Paragraph,
     PicturesBlock,
     ReportPage,
-    Thumbnail,
 )
 from sightline.reports.html import to_html
 from sightline.reports.output import write_files
@@ -112,7 +112,7 @@ def _seen(found: DemoFindings, small: Thumbnails) -> list[Block]:
         about.append(NotesBlock([unread], warning=True))
     if not found.reads_words:
         about.append(Paragraph("Words in the pictures were not read: pip install 'sightline[ocr]' adds that."))
-    shown = [Thumbnail(small(one.picture), _name(one.picture), list(_about(one))) for one in found.seen]
+    shown = [CaptionedPicture(small(one.picture), _name(one.picture), list(_about(one))) for one in found.seen]
     return [*about, PicturesBlock(shown)]
 
 
@@ -137,9 +137,9 @@ def _searches(found: DemoFindings, small: Thumbnails) -> Iterator[PagePart]:
         yield PagePart(f"“{query.text}”", [about, PicturesBlock([_hit(query, hit, small) for hit in results.hits])])
 
 
-def _hit(query: DemoQuery, hit: Hit, small: Thumbnails) -> Thumbnail:
+def _hit(query: DemoQuery, hit: Hit, small: Thumbnails) -> CaptionedPicture:
     mark = "seen here" if hit.picture.id == query.seen_in else ""
-    return Thumbnail(small(hit.picture), _name(hit.picture), [f"score {hit.score:.3f}"], mark)
+    return CaptionedPicture(small(hit.picture), _name(hit.picture), [f"score {hit.score:.3f}"], mark)
 
 
 def _groups(found: DemoFindings, small: Thumbnails) -> Iterator[PagePart]:
@@ -162,7 +162,7 @@ def _groups(found: DemoFindings, small: Thumbnails) -> Iterator[PagePart]:
 def _group(group: Group, pictures: Mapping[str, Picture], small: Thumbnails) -> list[Block]:
     members = [pictures[id_] for id_ in group.pictures]
     about = f"{counted(len(members), 'picture')}{_when(members)}"
-    shown = [Thumbnail(small(picture), _name(picture)) for picture in members[:_MEMBERS]]
+    shown = [CaptionedPicture(small(picture), _name(picture)) for picture in members[:_MEMBERS]]
     return [Paragraph(about), PicturesBlock(shown)]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sightline.metrics.statistics import PairedDifference, paired_differences
+from sightline.metrics.statistics.paired import PairedDifference, paired_differences
 from sightline.types import Estimate
 
 if TYPE_CHECKING:

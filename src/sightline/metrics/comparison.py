@@ -16,14 +16,15 @@ from sightline.errors import UserError
 from sightline.metrics.blind_rows import NOT_BEATEN, SAME_SOURCE, unbeaten
 from sightline.metrics.labels.corrected import corrected_difference
 from sightline.metrics.scores import Scores, lowest_grade, without_empty_reasons
-from sightline.metrics.statistics import FLIPS, RESAMPLES, PairedDifference, holm, paired_differences, tie_letters
 from sightline.metrics.statistics.distributions import check_fraction
 from sightline.metrics.statistics.estimates import FEW_CLUSTERS, cluster_codes, narrow
-from sightline.metrics.tables import trust_text
+from sightline.metrics.statistics.intervals import RESAMPLES
+from sightline.metrics.statistics.paired import PairedDifference, paired_differences
+from sightline.metrics.statistics.significance import holm, tie_letters
+from sightline.metrics.statistics.splits import FLIPS
 from sightline.metrics.task_table import Bools, TaskTable, by_slice, task_table
 from sightline.types import Estimate, ScoreWarning, TaskKind
 
-_COLUMNS = 4
 _Differences: TypeAlias = Callable[..., dict[str, PairedDifference]]
 """`paired_differences` with the level, seed and resamples of the comparison."""
 
@@ -74,7 +75,7 @@ class PairedComparison:
 
     def p_text(self) -> str:
         """`p = 0.012`, or `p < 0.001`."""
-        return _p(self.p_adjusted)
+        return "p < 0.001" if self.p_adjusted < 0.001 else f"p = {self.p_adjusted:.3f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +152,9 @@ class Comparison(Table[PairedComparison]):
         ]
 
     def __str__(self) -> str:
-        return render_comparison(self)
+        from sightline.metrics.tables import comparison_text
+
+        return comparison_text(self)
 
     def _rows(self) -> Sequence[PairedComparison]:
         return self.pairs
@@ -438,80 +441,9 @@ def _by_people(scores: Scores, metric: str) -> Estimate:
     )
 
 
-def render_comparison(comparison: Comparison) -> str:
-    """For each pair a line per metric; before them, for three runs or more, who is in which tie group."""
-    lines = [render_standings(comparison), ""] if len(comparison.systems) > 2 else []
-    by_systems: dict[tuple[str, str], list[PairedComparison]] = {}
-    for pair in comparison.pairs:
-        by_systems.setdefault((pair.second, pair.first), []).append(pair)
-    width = max((len(metric) for metric in comparison.metrics), default=0)
-    for (second, first), pairs in by_systems.items():
-        lines.append(f"{second} against {first}")
-        for pair in pairs:
-            lines += _pair_lines(pair, width, comparison)
-    lines += _baseline_lines(comparison)
-    lines += [f"note: {note}" for note in comparison.notes]
-    return "\n".join([*lines, *trust_text(comparison.grade, comparison.warnings)])
-
-
-def _baseline_lines(comparison: Comparison) -> list[str]:
-    """The baselines that see no pixel, in the first metric that they were scored in."""
-    metric = next((name for name in comparison.metrics if name in comparison.baselines), None)
-    if metric is None:
-        return []
-    rows = comparison.baselines[metric]
-    width = max(len(row.system) for row in rows)
-    return [f"see no pixel, {metric}:", *(f"  {row.system:<{width}}  {row.estimate:.2f}" for row in rows)]
-
-
-def render_standings(comparison: Comparison) -> str:
-    """Every system in every metric, with its interval and the letters of its tie groups."""
-    lines: list[str] = []
-    for start in range(0, len(comparison.metrics), _COLUMNS):
-        lines += [*_table(comparison, comparison.metrics[start : start + _COLUMNS]), ""]
-    return "\n".join([*lines, "letters: systems that can't be told apart share one"])
-
-
-def _table(comparison: Comparison, metrics: Sequence[str]) -> list[str]:
-    """A table of systems, in the order of the first metric, by metrics."""
-    cells = {
-        (standing.system, metric): f"{standing.estimate:.2f} {standing.letters}"
-        for metric in metrics
-        for standing in comparison.standings[metric]
-    }
-    order = [standing.system for standing in comparison.standings[metrics[0]]]
-    rows = [["system", *metrics], *([system, *(cells[system, metric] for metric in metrics)] for system in order)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return [
-        "  ".join(["", *(cell.ljust(width) for cell, width in zip(row, widths, strict=True))]).rstrip() for row in rows
-    ]
-
-
-def _pair_lines(pair: PairedComparison, width: int, comparison: Comparison) -> list[str]:
-    found, level = pair.difference, comparison.level
-    is_clustered = comparison.clustered_by is not None and found.method in ("cluster-bootstrap", "prediction-powered")
-    clustered = f", clustered by {comparison.clustered_by}" if is_clustered else ""
-    no_win = f"; no win: {pair.no_win}" if pair.significant(level) and not pair.is_win(level) else ""
-    lines = [
-        f"  {pair.metric:<{width}}  {_signed(found)}  {_p(pair.p_adjusted)}  "
-        f"({found.n} tasks{clustered}; {found.wins} won, {found.ties} tied, {found.losses} lost){no_win}"
-    ]
-    if pair.basis:
-        lines.append(f"  {'':<{width}}  {pair.basis}")
-    for label, values in pair.by_label.items():
-        if len(values) > 1:
-            parts = ", ".join(f"{value} {part.mean:+z.2f}" for value, part in values.items())
-            lines.append(f"  {'':<{width}}  {label}: {parts}")
-    return lines
-
-
 def _signed(found: PairedDifference) -> str:
     """Mean and interval, to a third decimal where the interval is narrow."""
     if found.no_interval is not None:
         return f"{found.mean:+z.2f} [{found.no_interval}]"
     places = 2 if found.high - found.low >= 0.04 else 3
     return f"{found.mean:+z.{places}f} [{found.low:+z.{places}f}, {found.high:+z.{places}f}]"
-
-
-def _p(p: float) -> str:
-    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"

@@ -15,7 +15,7 @@ from sightline.metrics.attempt_scores import Attempted, Contexts, batch, has_som
 from sightline.metrics.ranked_formula import formula
 from sightline.metrics.scores import RecallAt, TaskScore
 from sightline.metrics.sets import Abstention, abstention
-from sightline.metrics.statistics import Column
+from sightline.metrics.statistics.estimates import Column
 from sightline.metrics.statistics.repeats import best_at_k
 from sightline.metrics.task_table import Floats, attempts_table
 from sightline.metrics.text_metric import TextMetric, part_of, references_with

@@ -36,9 +36,10 @@ from sightline.metrics.diagnostics import (
 )
 from sightline.metrics.scope import returned
 from sightline.metrics.scores import Scores, TaskScore, missing_note
-from sightline.metrics.statistics import RESAMPLES, Column, Repeated, estimate_columns, repeated
 from sightline.metrics.statistics.distributions import check_fraction
-from sightline.metrics.statistics.intervals import effective_count
+from sightline.metrics.statistics.estimates import Column, estimate_columns
+from sightline.metrics.statistics.intervals import RESAMPLES, effective_count
+from sightline.metrics.statistics.repeats import Repeated, repeated
 from sightline.metrics.task_table import Floats, TaskTable, attempts_table, by_slice, task_table
 from sightline.types import Attempt, Benchmark, Estimate, PictureSet, Ranking, Run, TaskKind
 

@@ -12,7 +12,7 @@ from sightline.display import Shown
 from sightline.errors import UserError
 from sightline.io.files import PathLike, as_path
 from sightline.metrics.scores import Scores, read_scores
-from sightline.metrics.statistics import Spread, detectable, spread, tasks_needed, tasks_needed_binary
+from sightline.metrics.statistics.power import Spread, detectable, spread, tasks_needed, tasks_needed_binary
 from sightline.metrics.task_table import task_table
 from sightline.types import ScoreWarning
 

@@ -23,7 +23,7 @@ from sightline.io.jsonl import read_json, write_json
 from sightline.metrics.blind_rows import BaselineScore
 from sightline.metrics.labels.corrected import Corrected, Worth
 from sightline.metrics.sets import Abstention
-from sightline.metrics.statistics import Repeated
+from sightline.metrics.statistics.repeats import Repeated
 from sightline.plain_text import text_table
 from sightline.types import Estimate, ScoreWarning, TaskKind
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.metrics.scores import UNLABELLED, TaskScore
-from sightline.metrics.statistics import Column
+from sightline.metrics.statistics.estimates import Column
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]

@@ -28,9 +28,8 @@ from sightline.metrics.evaluation import evaluate
 from sightline.metrics.scores import Scores
 from sightline.reports.output import csv_bytes
 from sightline.reports.scored_run import ReportedRun, compare_runs, read_scored, trust_of, with_own_names
-from sightline.runs import read_run
 from sightline.runs.folder import HEADER as RUN_FILE
-from sightline.runs.folder import read_attribution
+from sightline.runs.folder import read_attribution, read_run
 from sightline.runs.integrity import keep_scores, with_changes
 from sightline.runs.trust import is_circular, with_trust
 from sightline.types import Benchmark, Json, PictureSet, Relevance, Run, ScoreWarning, TaskKind

@@ -18,7 +18,7 @@ from sightline.io.files import PathLike, optional_path
 from sightline.models.embedders.registry import DEFAULT as DEFAULT_EMBEDDER
 from sightline.models.embedders.session import EmbedderSession
 from sightline.models.protocols import Embedder
-from sightline.retrieval.filters import parse_filter
+from sightline.retrieval.filters.filter import parse_filter
 from sightline.retrieval.index.build import BuiltIndex, Parts, Update
 from sightline.retrieval.index.content import corpus_state, require_corpus, workspace_content
 from sightline.retrieval.index.manifest import (

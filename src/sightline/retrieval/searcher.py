@@ -19,7 +19,7 @@ from sightline.retrieval.pipeline import Pipeline
 from sightline.retrieval.ranking import RankedList
 from sightline.retrieval.results import Hit, Results
 from sightline.retrieval.scope import Selection
-from sightline.retrieval.vector_stores import Rows
+from sightline.retrieval.vector_stores.base import Rows
 from sightline.types import Method, SearchQuery
 
 

@@ -20,17 +20,9 @@ from sightline.benchmark.grade import drawn_decisions
 from sightline.benchmark.provenance import provenance_of
 from sightline.benchmark.review_decisions import BenchmarkLabels, Pair, labels_of, settled, standing, votes_of
 from sightline.errors import UserError
-from sightline.metrics.labels import (
-    Corrected,
-    JudgedPairs,
-    Target,
-    confidence_feature,
-    corrected_score,
-    frozen_relevant,
-    target,
-    target_name,
-    worths,
-)
+from sightline.metrics.labels.calibration import confidence_feature
+from sightline.metrics.labels.corrected import Corrected, JudgedPairs, corrected_score, worths
+from sightline.metrics.labels.targets import Target, frozen_relevant, target, target_name
 from sightline.metrics.scores import CheckedTasks, Scores
 from sightline.metrics.statistics.estimates import cluster_codes, narrow
 from sightline.types import Benchmark, Ranking, Relevance, Run

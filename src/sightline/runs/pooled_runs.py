@@ -69,7 +69,7 @@ def picture_numbers(corpus: Corpus) -> dict[str, int]:
         id_: number if picture.sha256 is None else first.setdefault(picture.sha256, number)
         for number, (id_, picture) in enumerate(corpus.pictures.items())
     }
-    same = {}
+    same: dict[int, int] = {}
     for group in corpus.groups_of("duplicate"):
         held = {numbers[id_] for id_ in group.pictures if id_ in numbers}
         same |= dict.fromkeys(held, min(held, default=0))

@@ -32,7 +32,7 @@ from sightline.benchmark.review_decisions import (
 from sightline.benchmark.review_file import read_reviews, writing_reviews
 from sightline.errors import SightlineError, UserError
 from sightline.io.append_only_file import AppendOnlyFile
-from sightline.metrics.statistics import estimate
+from sightline.metrics.statistics.estimates import estimate
 from sightline.types import Benchmark, Estimate, Relevance, Review
 from sightline.web.cache import StampedCache, stamp_of
 from sightline.web.library import LoadedBenchmark

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from sightline.errors import UserError
-from sightline.metrics.labels import (
+from sightline.metrics.labels.corrected import (
     Corrected,
     JudgedPairs,
     correct,
@@ -17,15 +17,13 @@ from sightline.metrics.labels import (
     correct_queries,
     corrected_difference,
     corrected_score,
-    draw_pairs,
-    frozen_relevant,
-    informative_rates,
-    proportional_rates,
+    decided_weights,
+    judge_weight,
     t_half_width,
-    target,
     worths,
 )
-from sightline.metrics.labels.corrected import decided_weights, judge_weight
+from sightline.metrics.labels.sampling import draw_pairs, informative_rates, proportional_rates
+from sightline.metrics.labels.targets import frozen_relevant, target
 
 QUERIES, DEPTH = 60, 5
 QUERY = np.repeat(np.arange(QUERIES), DEPTH)

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.errors import UserError
-from sightline.metrics.labels import frozen_relevant, ideal_dcg, target, target_name
-from sightline.metrics.labels.targets import with_shared_errors
+from sightline.metrics.labels.targets import frozen_relevant, ideal_dcg, target, target_name, with_shared_errors
 
 QUERY = np.array([0, 0, 0, 0, 1, 1, 1])
 RANK = np.array([1, 2, 3, 0, 2, 3, 1])

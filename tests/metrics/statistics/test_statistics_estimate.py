@@ -15,7 +15,8 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from sightline.errors import UserError
-from sightline.metrics.statistics import Column, estimate, estimate_columns, wilson
+from sightline.metrics.statistics.estimates import Column, estimate, estimate_columns
+from sightline.metrics.statistics.intervals import wilson
 from sightline.types import Estimate
 
 

@@ -12,8 +12,9 @@ from scipy import stats
 from sightline.metrics.comparison import compare
 from sightline.metrics.evaluation import evaluate
 from sightline.metrics.scores import read_scores, write_scores
-from sightline.metrics.statistics import Column, estimate_columns, paired_differences
+from sightline.metrics.statistics.estimates import Column, estimate_columns
 from sightline.metrics.statistics.intervals import effective_count
+from sightline.metrics.statistics.paired import paired_differences
 from sightline.types import Attempt, Benchmark, Corpus, Estimate, Failure, Picture, Ranking, Relevance, Run, Task
 from sightline.types.task import WEIGHT
 

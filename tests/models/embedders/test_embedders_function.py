@@ -12,7 +12,7 @@ import sightline
 from make_tools import COLOURS, draw
 from runs.run_world import coloured
 from sightline import FunctionEmbedder, UserError
-from sightline.models.embedders import attempt_pictures
+from sightline.models.embedders.base import attempt_pictures
 
 NAMES = tuple(COLOURS)
 

@@ -15,8 +15,8 @@ from sightline.errors import SightlineError, UserError, require_at_least
 from sightline.models.embedders.base import (
     USUAL_BATCH,
     USUAL_SIDE,
+    AttemptEmbedder,
     EmbeddingAttempt,
-    all_or_raise,
     as_attempt,
 )
 from sightline.models.protocols import Pixels, Vectors
@@ -26,7 +26,7 @@ _TRIED = 32
 """Side of the picture by which the length of the vectors is found out."""
 
 
-class FunctionEmbedder:
+class FunctionEmbedder(AttemptEmbedder):
     """An embedder from two functions; accepted wherever one is: `index`, `search`, `embed`, `make`, `run`.
 
     Parameters
@@ -89,14 +89,6 @@ class FunctionEmbedder:
             self._attempt(self._pictures, [np.zeros((_TRIED, _TRIED, 3), np.uint8)])
         assert self._dim is not None
         return self._dim
-
-    def pictures(self, batch: Sequence[Pixels]) -> Vectors:
-        """One unit-length row for each picture."""
-        return all_or_raise(self.attempt_pictures(batch))
-
-    def texts(self, batch: Sequence[str]) -> Vectors:
-        """One unit-length row for each text."""
-        return all_or_raise(self.attempt_texts(batch))
 
     def attempt_pictures(self, batch: Sequence[Pixels]) -> EmbeddingAttempt:
         """The same with a failure for each picture that gave no vector."""

@@ -13,8 +13,8 @@ from sightline.config.section import StrictModel
 from sightline.errors import UserError, did_you_mean
 from sightline.io.jsonl import LineError, read_json, write_json
 from sightline.models.protocols import Embedder
-from sightline.retrieval.vector_stores import public_spec
 from sightline.retrieval.vector_stores.base import DamagedError
+from sightline.retrieval.vector_stores.registry import public_spec
 
 FILE_NAME = "manifest.json"
 FOLDER = "indexes"

@@ -21,9 +21,8 @@ from sightline.io.checksums import checksum
 from sightline.io.sqlite import open_database, quick_check, transaction
 from sightline.models.protocols import Vectors
 from sightline.retrieval.bm25 import FIELDS, TOKENIZER, WEIGHTS, WordFields, match_expression
-from sightline.retrieval.columns import Record
-from sightline.retrieval.vector_stores import Rows
-from sightline.retrieval.vector_stores.base import DamagedError, rebuild_fix
+from sightline.retrieval.columns.builder import Record
+from sightline.retrieval.vector_stores.base import DamagedError, Rows, rebuild_fix
 from sightline.types import Annotation, Group, Picture, Rights
 
 _SEAL = 9
