@@ -11,14 +11,15 @@ from __future__ import annotations
 import random
 import re
 import sys
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-
-from replies_templates import OPTIONS, developed, held_out, held_out_later
+from pathlib import Path
 
 from sightline.metrics.choices.parse import parse_choice
 from sightline.metrics.statistics.intervals import wilson
 
+_TEMPLATES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 _KEYS = "ABCD"
 _ENGLISH, _OTHER = 8, 4
 _SORRY = ("sorry, i can't", "i'm sorry", "as an ai", "i can't help", "cannot determine")
@@ -45,7 +46,7 @@ def replies(families: Mapping[str, str]) -> Iterator[LabelledReply]:
             style, _, template = line.partition(" | ")
             for place in range(_ENGLISH if language == "english" else _OTHER):
                 shuffled = random.Random(f"{language} {template} {place}")
-                texts = OPTIONS[language][place // 4 if language == "english" else shuffled.randrange(2)]
+                texts = _TEMPLATES["options"][language][place // 4 if language == "english" else shuffled.randrange(2)]
                 options = dict(zip(_KEYS, texts, strict=True))
                 right = _KEYS[place % 4]
                 text = _filled(template, right, options, shuffled)
@@ -111,8 +112,8 @@ class Rates:
         around = wilson(len(self.wrong) / self.replies, self.replies, 0.95)
         templates = len({(case.language, case.template) for case in self.wrong})
         return (
-            f"{len(self.wrong) / self.replies:.2%} [{around.low:.2%}, {around.high:.2%}] of {self.replies} ({templates} templates)"
-            f" | {len(self.missed) / self.choosing:.2%} of {self.choosing}"
+            f"{len(self.wrong) / self.replies:.2%} [{around.low:.2%}, {around.high:.2%}] of {self.replies}"
+            f" ({templates} templates) | {len(self.missed) / self.choosing:.2%} of {self.choosing}"
         )
 
 
@@ -127,11 +128,9 @@ def rates(cases: list[LabelledReply], read: Reader) -> Rates:
 
 
 def main(arguments: list[str]) -> None:
-    families = {"developed": developed()}
-    if "--held-out" in arguments:
-        families |= {"held out": held_out(), "held out, written later": held_out_later()}
-    for name, templates in families.items():
-        cases = list(replies(templates))
+    names = ("developed", "held_out", "held_out_later") if "--held-out" in arguments else ("developed",)
+    for name in names:
+        cases = list(replies(_TEMPLATES[name]))
         print(f"{name}: {len({(case.language, case.template) for case in cases})} templates")
         for reader, read in READERS.items():
             result = rates(cases, read)

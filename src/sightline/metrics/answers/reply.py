@@ -58,7 +58,9 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+|(?<=[。！？])[”」』)]
 _ASCII_SENTENCE_END = re.compile(r"([.!?])[\"')\]]*\s+")
 _CORRECTION = re.compile(
     r"\b(?:wait|actually|correction|on second thou?ghts?|scratch that|sorry|i was wrong|i made an? (?:mistake|error)|"
-    r"let me (?:re-?check|reconsider|correct|rethink))\b|\bno,|更正|不对|等等|等一下|纠正|重新(?:考虑|检查)",
+    r"let me (?:re-?check|reconsider|correct|rethink))\b|\bno,|"
+    r"\b(?:moment(?= mal|,)|nein,|attendez|attends|espere|espera|aspetta|подождите|подожди|стоп)\b|"
+    r"いや、|いえ、|잠깐|아니요|更正|不对|等等|等一下|纠正|重新(?:考虑|检查)",
     re.IGNORECASE,
 )
 # A correction that opens a sentence (a few open a clause: "A, no, B"), with all that leads to what is put in its place.
@@ -67,7 +69,7 @@ _GLUE = r"[\s,，.。:：;；!！…—–-]"
 _CORRECTED = re.compile(
     rf"""(?:(?<=[.!?。！？…\n;；—–()}}>])|(?<=\w[,，])(?=\s*(?:wait\b|no\b|不对|等等|等一下)))[ \t]*
     (?:(?:oh|hmm+|but|哦|啊)\b[,，.…\s]*)? (?:{_TAKES_BACK}) (?!\s+(?:for|until|till|to|about)\b)
-    (?:{_GLUE}+(?:{_TAKES_BACK}|no\b|i\s+mean\b
+    (?:{_GLUE}+(?:{_TAKES_BACK}|no\b|i\s+meant?\b
         |(?:that|this|it)(?:'s|\s+is|\s+was)\s+(?:wrong|incorrect|not\s+(?:right|correct))|错了))*
     {_GLUE}*
     (?:(?:i\s+(?:think|believe|mean)\s+)?

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from sightline.metrics.choices.languages import COPULA, FLAGS, NOT, OPTION, OR
+from sightline.metrics.choices.languages import COPULA, FLAGS, OPTION, OR
 from sightline.metrics.choices.options import KeyedOption
 
 _KEYCAP = re.compile("([0-9])\ufe0f?\u20e3")
@@ -25,11 +25,11 @@ _LEAD = rf"""(?:
     )*"""
 _CLOSE = r"""[\s"'“”‘’)\]}>]*"""
 _VERB = r"""(?:is|are|was|were|isn't|wasn't|has|looks|seems|shows|does|doesn't|would|can|cannot|could|fails|depicts
-    |describes|only)\b"""
+    |describes|fits|matches|remains|only)\b"""
 _END = re.compile(
     rf"""$
     | [.,:;!?)\]}}/&、。，：；！？"'”』>(\n\u4e00-\u9fff–—-]
-    | \s*[-–—(（+=/&]
+    | \s*[-–—(（+=/&⋯]
     | \s*{COPULA} | \s*{OR}(?=[\s\w])
     | \s+(?:because|since|as|for|due|based|given|which|that|so|but|and|or|not|than|rather|instead|with|{_VERB})
     """,
@@ -45,15 +45,8 @@ _RULED_OUT = re.compile(
 _JOINED = re.compile(rf"\s+(?:{_VERB}|and\b|or\b)", re.VERBOSE)
 _VERB_NEXT = re.compile(rf"\s+{_VERB}", FLAGS)
 _NEXT = rf"""번?\s*(?:(?P<always>/|\bor\b|{OR})|,|，|、|&|\+|\band\b|和|与|及)\s*(?:and\s+|or\s+)?"""
-_MENTION_BEFORE = rf"""
-    (?P<before>(?:\b(?:not|neither|nor|than|unlike|exclude|excluding|eliminate|rule\s+out|ruled\s+out|reject)\s+
-               |{NOT}\s+|排除|不选)?)
-    (?P<lead>(?:\b(?:option|choice|answer|picture|image|figure)\s*|选项\s*)?[(\[]?)"""
-_MENTION_AFTER = r"""(?P<close>[)\]]?)
-    (?P<after>(?:\s+(?:is|are|was|were|can\s+be|seems?|looks?)\s+(?:also\s+|clearly\s+|therefore\s+)?
-                 (?:wrong|incorrect|not\b|false|ruled\s+out|eliminated|excluded|impossible|unlikely)
-              |\s+(?:isn't|aren't|can't|cannot|doesn't)
-              |(?:是|为)?(?:错误|不正确|不对|错)|可以?排除)?)"""
+_MARK = r"(?P<lead>(?:\b(?:option|choice|answer|picture|image|figure)\s*|选项\s*)?[(\[]?)"
+_ENDS = re.compile(r"\s*(?:[.,;:!?…。，]|$)")
 _ARTICLES = frozenset({"A", "a", "I", "i"})
 
 
@@ -74,11 +67,11 @@ class KeyReader:
         self._any_case = {_caseless(key): given for key, given in self._given.items()}
         self._texts = {option.key: option.text for option in options}
         names = "|".join(re.escape(key) for key in sorted(self._given, key=len, reverse=True))
-        self.pattern = rf"(?<![{_LETTER}°$.])(?:{names})(?![{_LETTER}%]|[.,]\d)"
+        self.pattern = rf"(?<![{_LETTER}°$.])(?:{names})(?![{_LETTER}%]|[.,]\d|['’][a-zà-ÿ])"
         key = rf"(?P<key>{self.pattern})"
         self._first = re.compile(rf"{_LEAD}{key}{_CLOSE}", FLAGS)
         self._next = re.compile(rf"{_NEXT}{_LEAD}{key}{_CLOSE}(?P<verb>\s+{_VERB})?", FLAGS)
-        self._mention = re.compile(_MENTION_BEFORE + key + _MENTION_AFTER, re.VERBOSE)
+        self._mention = re.compile(rf"{_MARK}{key}(?P<close>[)\]]?)", re.VERBOSE)
         self._nothing_else = re.compile(
             rf"(?:{self.pattern}|\b(?:option|answer|choice|either|or|and|both)\b|[\W_])*", re.IGNORECASE
         )
@@ -125,17 +118,15 @@ class KeyReader:
         return self.leading(text) if self._nothing_else.fullmatch(text) else ()
 
     def mentioned(self, text: str) -> tuple[str, ...]:
-        """The keys that occur and are not ruled out; one that may be a word needs a bracket, a noun or a verb."""
-        ruled_out: set[str] = set()
+        """The keys that occur; one that may be a word needs a bracket, a noun, a verb, or for A the end of a clause."""
         keys: list[str] = []
         for found in self._mention.finditer(text):
             key = self.given(found["key"])
             marked = found["lead"].strip() or found["close"] or _JOINED.match(text, found.end())
-            if found["before"] or found["after"]:
-                ruled_out.add(key)
-            elif marked or not (found["key"] in _ARTICLES or found["key"].isdigit()):
+            ends = found["key"] == "A" and _ENDS.match(text, found.end())
+            if marked or ends or not (found["key"] in _ARTICLES or found["key"].isdigit()):
                 keys.append(key)
-        return tuple(key for key in dict.fromkeys(keys) if key not in ruled_out)
+        return tuple(dict.fromkeys(keys))
 
     def _ends_loosely(self, found: re.Match[str], text: str, loose: bool) -> bool:
         key, rest = found["key"], text[found.end() :]
