@@ -11,10 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 from sightline.metrics.answers.normalization import normalize
+from sightline.metrics.answers.reply import takes_back
 from sightline.metrics.choices.languages import COPULA, FLAGS
 from sightline.metrics.choices.options import KeyedOption
 
@@ -26,7 +28,7 @@ _AND = r"(?:and|or|nor|und|oder|noch|et|ou|ni|y|e|nem|o|né|и|или|або)\b|
 _ITS = r"(?:is|has|does|shows|looks|was|isn't|doesn't|ist|est|es|é|è)\b"
 _NOUN = r"""(?i:(?:options?|choices?|answers?|pictures?|images?|letters?|вариант\w*|opci\w+|opç\w+|opzion\w+)\s*
     |选项|選択肢|선택지\s*)"""
-_IT_IS = rf"{COPULA}|です|を選|번?\s*(?:[을를로]?\s*선택|이?라고\s*생각|일\s*것)"
+_IT_IS = rf"it\s+is\b|{COPULA}|です|を選|번?\s*(?:[을를로]?\s*선택|이?라고\s*생각|일\s*것)"
 _ARTICLES = frozenset({"A", "a", "I", "i"})
 _SENTENCE = re.compile(r"(?:[.!?…]+[\"')\]]*(?=\s|$)|[。！？；;]|\n)\s*")
 _ENUMERATES = re.compile(rf"\W*{_KEYS}[.]\s*")
@@ -52,6 +54,7 @@ _REASON = re.compile(
     |因为|由于)""",
     FLAGS,
 )
+_LIKEWISE = re.compile(r"\W*(?:and\s+)?(?:so\s+(?:is|are|does|do)|likewise|the\s+same\s+goes)\b", re.IGNORECASE)
 _NOTHING = re.compile(r"\b(?:no|none|nothing|nobody)\b", re.IGNORECASE)
 
 
@@ -108,7 +111,7 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         "except": rf"(?:{words['except']})\s*(?:\w+\s+)?(?P<behind>{_KEYS})|(?P<before>{_KEYS})\s*"
         rf"(?:{words['except']})",
         "supposes": rf"^\W*(?:{words['supposes']})|\bwhether\b",
-        "noun": rf"\s+(?!{words['verb']}|{words['wrong']}|{_AND}|{words['except']}|by\b)(?-i:[a-zà-ÿ])",
+        "noun": rf"\s+(?!{words['verb']}|{words['wrong']}|{_AND}|{words['except']}|by\b|it\s+is\b)(?-i:[a-zà-ÿ])",
         "i": r"\s+[a-z]",
         "but_after": rf"(?:{words['after']})\W*$",
         "concluded": rf"(?P<last>{_KEYS})(?:\W*$|\s*(?:{_IT_IS}))",
@@ -134,7 +137,7 @@ class ClauseReader:
         """What is left of a reply without the clauses that do not assert, and which keys are denied."""
         lists: list[str] = []
         signs = self._lists.sub(lambda found: self._sign(found, lists), re.sub(_KEYS, " ", text))
-        clauses = self._conceded(list(self._clauses(signs, lists)))
+        clauses = self._corrected(self._conceded(list(self._clauses(signs, lists))), lists)
         refuted: frozenset[str] = frozenset()
         last: frozenset[str] = frozenset()
         for clause in clauses:
@@ -151,8 +154,25 @@ class ClauseReader:
         )
 
     def _concluded(self, clause: Clause, lists: Sequence[str]) -> frozenset[str]:
-        found = self._said["concluded"].search(clause.text) if clause.stance is Stance.ASSERTS else None
+        if clause.stance is not Stance.ASSERTS or _REASON.match(clause.text):
+            return frozenset()
+        found = self._said["concluded"].search(clause.text)
         return self._named(found["last"], lists) if found else frozenset()
+
+    def _corrected(self, clauses: list[Clause], lists: Sequence[str]) -> list[Clause]:
+        """What stands before the last correction is taken back, if an option is put in its place."""
+        marks = [
+            place
+            for place, (before, clause) in enumerate(pairwise(clauses), start=1)
+            if takes_back(clause.text) and not before.text.rstrip().endswith(("?", "？"))
+        ]
+        if not marks or not any(self._concluded(clause, lists) for clause in clauses[marks[-1] :]):
+            return clauses
+        earlier = (
+            clause._replace(stance=Stance.SUPPOSES) if clause.named and clause.stance is Stance.ASSERTS else clause
+            for clause in clauses[: marks[-1]]
+        )
+        return [*earlier, *clauses[marks[-1] :]]
 
     def _conceded(self, clauses: list[Clause]) -> list[Clause]:
         """A doubt that is followed by "but …" is only conceded."""
@@ -187,10 +207,14 @@ class ClauseReader:
                 keys = self._named(only, lists)
                 yield Clause(f"Answer: {only}.\n", Stance.ASSERTS, keys)
                 continue
-            supposed = asked
+            supposed, before = asked, Stance.ASSERTS
             for piece in _cut(sentence, self._said["boundary"]):
                 supposed = supposed or self._said["supposes"].search(piece) is not None
-                yield self._clause(piece, lists, supposed)
+                clause = self._clause(piece, lists, supposed)
+                if before is Stance.DENIES and _LIKEWISE.match(piece):
+                    clause = clause._replace(stance=before, denied=clause.named)
+                before = clause.stance
+                yield clause
 
     def _without_options(self, whole: list[str], lists: Sequence[str]) -> list[str]:
         """Without the lines that only repeat the options, where more than one is repeated."""

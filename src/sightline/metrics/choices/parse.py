@@ -65,6 +65,7 @@ _DANGLING = re.compile(
     rf"(?:\b{_COUNTED}(?:answer|option|choice)\s*(?:is|:)?|[,:：，、]|\b(?:the|a|an|of|and|is|to|in|that|with))\s*$",
     re.IGNORECASE,
 )
+_LABEL = re.compile(r"\W*\w[\w ]{0,30}[:：】\]]\s*(?=\W*\w+\W*$)")
 _FINISHED = re.compile(r"[.!?。！？)\]}>\"'”』`*…✓✔✅✗✘❌✖]\s*$")
 _NEGATED = re.compile(
     r"\b(?:not|no|isnt|cannot|cant|never|neither|nor|without|rather than|instead of)(?: \w+){0,2} $"
@@ -149,6 +150,7 @@ class _Parser:
         self._is_right = re.compile(
             rf"""(?:\b(?:option|choice|answer)\s+)?[(\[]?(?P<key>{key})[)\]]?{_RIGHT}
             | (?P<listed>{key})\s*[):：]?\s*(?:[✓✔✅]|(?<=[):：\s])(?i:{_YES})(?!\w))
+            | [✓✔✅]\s*(?P<ticked>{key})
             | (?P<abroad>{key})(?i:{IS_RIGHT})
             | \b(?i:answer|option)\s+[(\[]?(?P<bare>{key})[)\]]?(?=\s*(?:[.!]|$|\n))""",
             re.VERBOSE | re.MULTILINE,
@@ -247,12 +249,12 @@ class _Parser:
         return None
 
     def _from_places(self, text: str) -> _Reading | None:
-        """A reply that is a key, begins with one ("C. text"), or ends with one on a line of its own."""
+        """A reply that is a key, begins with one ("C. text"), or ends with one on a line of its own ("Response: C")."""
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         starts = {keys for line in lines if (keys := self._keys.opening(line))}
         if len(starts) == 1 and self._keys.opening(lines[0]):
             return self._corrected(text, 0) or _Reading(starts.pop(), "parsed")
-        last = self._keys.alone(lines[-1]) if lines else ()
+        last = self._keys.alone(_LABEL.sub("", lines[-1])) if lines else ()
         return _Reading(last, "parsed") if last else None
 
     def _equal_text(self, text: str) -> _Reading | None:
@@ -268,6 +270,9 @@ class _Parser:
     def _contained(self, text: str) -> _Reading | None:
         """The options whose texts occur in what was said, in its conclusion if there are several."""
         keys = self._occurring(text)
+        if len(keys) == len(self._options) > 2:  # All options may be told first.
+            others = (sentence for sentence in sentences(text) if self._occurring(sentence) != keys)
+            keys = self._occurring(" ".join(s for s in others if len(self._occurring(s)) < len(keys))) or keys
         closing = concluding(text) if len(keys) > 1 else None
         keys = (closing and self._occurring(closing)) or keys
         return _Reading(keys, "text") if keys else None
