@@ -40,7 +40,7 @@ _PHRASE = re.compile(
     r"(?:\b(?:correct|right|best|most\s+likely|chosen|selected|predicted|short)\s+)?"
     r"\b(?:answer|option|choice|solution|conclusion)\b(?:\s+(?:to|for|of|that)\b[^.:?!\n。：]{1,80}?)?"
     rf"(?:{_ADVERB}\s+(?:is|are|was|were|(?:would|should|must|will)(?:\s+therefore)?\s+be)\b{_ADVERB}\s*[:：]?"
-    rf"|\s*[:：=→⇒]|\s+[-–—]\s){_NOT_SAID}",
+    rf"|\s*(?:=>|[:：=→⇒])|\s+[-–—]\s){_NOT_SAID}",
     re.IGNORECASE,
 )
 _PHRASE_ZH = re.compile(
@@ -64,7 +64,7 @@ _CORRECTION = re.compile(
     r"いや、|いえ、|잠깐|아니요|更正|不对|等等|等一下|纠正|重新(?:考虑|检查)",
     re.IGNORECASE,
 )
-_OPENS_CORRECTION = re.compile(rf"\W*(?:(?:oh|hmm+|but)\b\W*)?(?:{_CORRECTION.pattern})", re.IGNORECASE)
+_OPENS_CORRECTION = re.compile(rf"\W*(?:(?:oh|hmm+|but|no)\b\W*)?(?:{_CORRECTION.pattern})", re.IGNORECASE)
 # A correction that opens a sentence (a few open a clause: "A, no, B"), with all that leads to what is put in its place.
 _TAKES_BACK = _CORRECTION.pattern.replace(" ", "[ ]")
 _GLUE = r"[\s,，.。:：;；!！…—–-]"

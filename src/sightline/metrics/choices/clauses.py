@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
@@ -17,14 +17,15 @@ from typing import NamedTuple
 
 from sightline.metrics.answers.normalization import normalize
 from sightline.metrics.answers.reply import takes_back
-from sightline.metrics.choices.languages import COPULA, FLAGS
+from sightline.metrics.choices.languages import COPULA, FLAGS, OR
 from sightline.metrics.choices.options import KeyedOption
 
 _FIRST_SIGN, _MOST_LISTS = 0xE000, 6_000
 _KEYS = "[\ue000-\uf8ff]"
 """One sign of the private use area stands for each list of keys, so that a list is no longer cut at its commas."""
+_LONGEST_LEAD = 30
 _LEFT_OUT = "⋯"
-_AND = r"(?:and|or|nor|und|oder|noch|et|ou|ni|y|e|nem|o|né|и|или|або)\b|和|与|或者?|と|や|와|과|[/&+]"
+_AND = rf"{OR}|(?:and|or|nor|und|oder|noch|et|ou|ni|y|e|nem|o|né|и|или|або)\b|和|与|或者?|と|や|와|과|[/&+]"
 _ITS = r"(?:is|has|does|shows|looks|was|isn't|doesn't|ist|est|es|é|è)\b"
 _NOUN = r"""(?i:(?:options?|choices?|answers?|pictures?|images?|letters?|вариант\w*|opci\w+|opç\w+|opzion\w+)\s*
     |选项|選択肢|선택지\s*)"""
@@ -54,7 +55,9 @@ _REASON = re.compile(
     |因为|由于)""",
     FLAGS,
 )
-_LIKEWISE = re.compile(r"\W*(?:and\s+)?(?:so\s+(?:is|are|does|do)|likewise|the\s+same\s+goes)\b", re.IGNORECASE)
+_LIKEWISE = re.compile(
+    rf"""\W*(?:and\s+)?(?:so\s+(?:is|are|does|do)|likewise|the\s+same\s+goes)\b|\W*then\s+{_KEYS}\W*$""", FLAGS
+)
 _NOTHING = re.compile(r"\b(?:no|none|nothing|nobody)\b", re.IGNORECASE)
 
 
@@ -91,6 +94,8 @@ class ReadClauses:
     """Keys that any clause denies."""
     concluded: frozenset[str]
     """Keys that clauses end with, as "it is B" does; none of those that only speak about an option."""
+    supported: frozenset[str]
+    """These, and those that clauses say something about that is no denial: "B fits"."""
 
 
 @lru_cache(maxsize=1)
@@ -103,18 +108,21 @@ def _patterns() -> dict[str, re.Pattern[str]]:
     parts = {
         "boundary": rf"""[,，、](?!\d|\s*(?:that|dass|que|qu['’]|che|что)\b)\s* | \s+(?={words["but"]}|[(（])
             | (?<=[\u3040-\u9fff\ue000-\uf8ff])(?=[\u3040-\u9fff])(?={words["but"]})
-            | \s*[–—-]\s*(?={words["denies"]}) | (?<={_KEYS})\s+(?=not\s+{_KEYS}) | (?<=not\ {_KEYS})\s*[:：]\s*
-            | (?:{words["after"]})""",
-        "denies": rf"(?:{words['denies']})(?P<gap>[^:：\ue000-\uf8ff]{{0,30}}?){_KEYS}",
+            | \s*[–—-]\s*(?={words["denies"]}) | (?<={_KEYS})\s+(?=(?:not|over)\s+{_KEYS})
+            | (?<=not\ {_KEYS})\s*[:：]\s* | (?:{words["after"]})""",
+        "denies": rf"(?:{words['denies']})[^:：\ue000-\uf8ff]{{0,30}}?{_KEYS}",
         "denied": rf"""{_KEYS}[.]?(?:\s*(?:[:：]|[–—-]\s)\s*|\s*(?={words["verb"]}|{words["wrong"]}))
             (?:(?!{_KEYS}|{right}).){{0,40}}?(?P<wrong>{words["wrong"]})""",
         "except": rf"(?:{words['except']})\s*(?:\w+\s+)?(?P<behind>{_KEYS})|(?P<before>{_KEYS})\s*"
         rf"(?:{words['except']})",
-        "supposes": rf"^\W*(?:{words['supposes']})|\bwhether\b",
-        "noun": rf"\s+(?!{words['verb']}|{words['wrong']}|{_AND}|{words['except']}|by\b|it\s+is\b)(?-i:[a-zà-ÿ])",
+        "supposes": rf"^\W*(?:{words['supposes']})|\b(?:whether|if\s+(?!i\b|you\b))",
+        "noun": rf"""\s+(?!{words["verb"]}|{words["wrong"]}|{_AND}|{words["except"]}|(?:by|over|if)\b|it\s+is\b)
+            (?-i:[a-zà-ÿ])""",
         "i": r"\s+[a-z]",
         "but_after": rf"(?:{words['after']})\W*$",
-        "concluded": rf"(?P<last>{_KEYS})(?:\W*$|\s*(?:{_IT_IS}))",
+        "chosen": rf"(?:^|[:：—–]|{words['asserts']})[\s\"'“(]*$",
+        "it_is": rf"\s*(?:{_IT_IS})",
+        "subject": rf"{_KEYS}\s+(?:{words['verb']})",
         "wrong": words["wrong"],
         "before": words["before"],
         "wavers": words["wavers"],
@@ -145,19 +153,28 @@ class ClauseReader:
                 refuted -= clause.named
             refuted |= last if _TAKEN_BACK.match(clause.text) and not clause.named else clause.refuted
             last = clause.named or last
+        ended = [(clause.stance, self._concluded(clause, lists)) for clause in clauses]
+        concluded = _union(keys for stance, keys in ended if stance is Stance.ASSERTS)
+        wavering = _union(keys for stance, keys in ended if stance is Stance.WAVERS)
+        subjects = (found for clause in clauses if clause.named for found in self._said["subject"].findall(clause.text))
         return ReadClauses(
             _joined(clauses, lists, Stance.ASSERTS),
             _joined(clauses, lists, Stance.ASSERTS, Stance.WAVERS),
             refuted,
-            frozenset(key for clause in clauses for key in clause.denied),
-            frozenset(key for clause in clauses for key in self._concluded(clause, lists)),
+            _union(clause.denied for clause in clauses),
+            concluded,
+            concluded | wavering | _union(self._named(found, lists) for found in subjects),
         )
 
     def _concluded(self, clause: Clause, lists: Sequence[str]) -> frozenset[str]:
-        if clause.stance is not Stance.ASSERTS or _REASON.match(clause.text):
+        if not clause.named or _REASON.match(clause.text):
             return frozenset()
-        found = self._said["concluded"].search(clause.text)
-        return self._named(found["last"], lists) if found else frozenset()
+        found = list(re.finditer(_KEYS, clause.text))[-1]
+        ends = not re.search(r"\w", clause.text[found.end() :])
+        before = clause.text[max(0, found.start() - _LONGEST_LEAD) : found.start()]
+        if self._said["it_is"].match(clause.text, found.end()) or (ends and self._said["chosen"].search(before)):
+            return self._named(found[0], lists)
+        return frozenset()
 
     def _corrected(self, clauses: list[Clause], lists: Sequence[str]) -> list[Clause]:
         """What stands before the last correction is taken back, if an option is put in its place."""
@@ -166,13 +183,14 @@ class ClauseReader:
             for place, (before, clause) in enumerate(pairwise(clauses), start=1)
             if takes_back(clause.text) and not before.text.rstrip().endswith(("?", "？"))
         ]
-        if not marks or not any(self._concluded(clause, lists) for clause in clauses[marks[-1] :]):
+        rest = clauses[marks[-1] :] if marks else []
+        if not any(clause.stance is Stance.ASSERTS and self._concluded(clause, lists) for clause in rest):
             return clauses
         earlier = (
             clause._replace(stance=Stance.SUPPOSES) if clause.named and clause.stance is Stance.ASSERTS else clause
             for clause in clauses[: marks[-1]]
         )
-        return [*earlier, *clauses[marks[-1] :]]
+        return [*earlier, *rest]
 
     def _conceded(self, clauses: list[Clause]) -> list[Clause]:
         """A doubt that is followed by "but …" is only conceded."""
@@ -236,7 +254,8 @@ class ClauseReader:
     def _clause(self, piece: str, lists: Sequence[str], supposed: bool) -> Clause:
         named = self._named(piece, lists)
         restated = len(named) == len(self._options) > 2
-        denials = [*self._said["denies"].finditer(piece), *self._said["denied"].finditer(piece)]
+        patterns = (self._said["denies"], self._said["denied"]) if named else ()
+        denials = [found for pattern in patterns for found in pattern.finditer(piece)]
         denied = frozenset(key for found in denials for key in self._named(found[0], lists))
         if supposed or restated or self._said["before"].search(piece):
             return Clause(piece, Stance.SUPPOSES, named, frozenset() if supposed or restated else denied)
@@ -246,6 +265,10 @@ class ClauseReader:
             return Clause(piece, Stance.DENIES, named, denied, refuted)
         wavers = self._said["wavers"].search(piece) is not None
         return Clause(piece, Stance.WAVERS if wavers else Stance.ASSERTS, named)
+
+
+def _union(keys: Iterable[frozenset[str]]) -> frozenset[str]:
+    return frozenset[str]().union(*keys)
 
 
 def _is_weak(found: re.Match[str]) -> bool:

@@ -169,7 +169,7 @@ class _Parser:
         if reading is None and clauses.wavering != clauses.asserted:
             reading = self._marked(clauses.wavering)
         if reading is None and why_not == "unparsed":
-            reading = self._unmarked(clauses.wavering)
+            reading = self._unmarked(clauses.wavering, clauses.supported)
         if reading is None and why_not != "refused":
             reading = self._left(clauses.denied)
         if reading is None or not clauses.refuted:
@@ -181,10 +181,10 @@ class _Parser:
         stated = self._readable([*phrases(text), *self._choosing(text)])
         return self._stated(stated, text) or self._from_places(text) or self._equal_text(text)
 
-    def _unmarked(self, text: str) -> _Reading | None:
+    def _unmarked(self, text: str, supported: frozenset[str]) -> _Reading | None:
         """Texts that occur, then keys that are merely mentioned, unless the reply says what its answer is."""
         marked = bool(statements(text))  # It says what its answer is, and that is no option.
-        return self._contained(text) or (None if marked else self._mentioned(text))
+        return self._contained(text) or (None if marked else self._mentioned(text, supported))
 
     def _left(self, denied: frozenset[str]) -> _Reading | None:
         """The one option that is left where all others are denied."""
@@ -296,9 +296,10 @@ class _Parser:
         ]
         return tuple(dict.fromkeys(keys))
 
-    def _mentioned(self, text: str) -> _Reading | None:
+    def _mentioned(self, text: str, supported: frozenset[str]) -> _Reading | None:
+        """The keys that occur; one alone must be said to be the answer, or something must be said about it."""
         keys = self._keys.mentioned(text)
-        return _Reading(keys, "parsed") if keys else None
+        return _Reading(keys, "parsed") if len(keys) > 1 or supported.intersection(keys) else None
 
 
 def _why_not(shown: str, options: tuple[KeyedOption, ...]) -> str:
