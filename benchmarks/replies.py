@@ -128,7 +128,9 @@ def rates(cases: list[LabelledReply], read: Reader) -> Rates:
 
 
 def main(arguments: list[str]) -> None:
-    names = ("developed", "held_out", "held_out_later") if "--held-out" in arguments else ("developed",)
+    names = (
+        ("developed", "held_out", "held_out_later", "held_out_last") if "--held-out" in arguments else ("developed",)
+    )
     for name in names:
         cases = list(replies(_TEMPLATES[name]))
         print(f"{name}: {len({(case.language, case.template) for case in cases})} templates")

@@ -59,7 +59,7 @@ _ASCII_SENTENCE_END = re.compile(r"([.!?])[\"')\]]*\s+")
 _CORRECTION = re.compile(
     r"\b(?:wait|actually|correction|on second thou?ghts?|hold on|(?:on|upon) reflection|second look|looking again|"
     r"scratch that|sorry|i was wrong|i made an? (?:mistake|error)|"
-    r"let me (?:re-?check|reconsider|correct|rethink))\b|\bno,|"
+    r"let me (?:(?:re|double)-?check|reconsider|correct|rethink))\b|\bno,|"
     r"\b(?:moment(?= mal|,)|nein,|attendez|attends|espere|espera|aspetta|подождите|подожди|стоп)\b|"
     r"いや、|いえ、|잠깐|아니요|更正|不对|等等|等一下|纠正|重新(?:考虑|检查)",
     re.IGNORECASE,

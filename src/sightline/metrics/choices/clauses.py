@@ -30,6 +30,8 @@ _ITS = r"(?:is|has|does|shows|looks|was|isn't|doesn't|ist|est|es|é|è)\b"
 _NOUN = r"""(?i:(?:options?|choices?|answers?|pictures?|images?|letters?|вариант\w*|opci\w+|opç\w+|opzion\w+)\s*
     |选项|選択肢|선택지\s*)"""
 _IT_IS = rf"it\s+is\b|{COPULA}|です|を選|번?\s*(?:[을를로]?\s*선택|이?라고\s*생각|일\s*것)"
+_INSIDE = re.compile(r"[^\W\dA-Z_],?[ ]$")
+"""What stands before a capital A that is no article, since it begins no sentence."""
 _ARTICLES = frozenset({"A", "a", "I", "i"})
 _SENTENCE = re.compile(r"(?:[.!?…]+[\"')\]]*(?=\s|$)|[。！？；;]|\n)\s*")
 _ENUMERATES = re.compile(rf"\W*{_KEYS}[.]\s*")
@@ -45,10 +47,11 @@ _TAKEN_BACK = re.compile(
     FLAGS,
 )
 _BUT = re.compile(
-    r"""^\W*(?:but|however|yet|still|aber|sondern|jedoch|entscheide|mais|cependant|pero|sino|mas|ma|però|но|однако|а)\b
+    r"""^\W*(?:but|however|yet|still|aber|sondern|jedoch|doch|entscheide|mais|cependant|pero|sino|mas|ma|però|но|однако|а)\b
     | ^\W*(?:但|不过|然而|而是|最后|しかし|でも|하지만|그러나)""",
     FLAGS,
 )
+_ALSO = re.compile(r"\b(?:also|too|auch|aussi|también|também|anche|и|тоже|possible)\b|也|も|도", re.IGNORECASE)
 _YES = re.compile(r"\W*(?:yes|yep|exactly|ja|oui|sí|sim|sì|да|はい|네|是的|对)", re.IGNORECASE)
 _REASON = re.compile(
     r"""\W*(?:(?:because|since|as|for|given|weil|denn|da|car|parce|puisque|porque|ya\s+que|pois|perché|потому|так\s+как)\b
@@ -169,6 +172,8 @@ class ClauseReader:
     def _concluded(self, clause: Clause, lists: Sequence[str]) -> frozenset[str]:
         if not clause.named or _REASON.match(clause.text):
             return frozenset()
+        if len(clause.named) == 1 and _BUT.match(clause.text) and not _ALSO.search(clause.text):
+            return clause.named  # "I wanted to say A, but B fits better."
         found = list(re.finditer(_KEYS, clause.text))[-1]
         ends = not re.search(r"\w", clause.text[found.end() :])
         before = clause.text[max(0, found.start() - _LONGEST_LEAD) : found.start()]
@@ -205,7 +210,9 @@ class ClauseReader:
 
     def _sign(self, found: re.Match[str], lists: list[str]) -> str:
         word = found[0]
-        article = word in _ARTICLES and self._said["i" if word in "Ii" else "noun"].match(found.string, found.end())
+        begins = word != "A" or not _INSIDE.search(found.string, max(0, found.start() - 3), found.start())
+        noun = self._said["i" if word in "Ii" else "noun"]
+        article = word in _ARTICLES and begins and noun.match(found.string, found.end())
         if article or word.isdigit() or len(lists) == _MOST_LISTS:  # "A dog", "I see", "2 dogs".
             return word
         lists.append(found[0])

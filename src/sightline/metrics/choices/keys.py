@@ -46,7 +46,8 @@ _JOINED = re.compile(rf"\s+(?:{_VERB}|and\b|or\b)", re.VERBOSE)
 _VERB_NEXT = re.compile(rf"\s+{_VERB}", FLAGS)
 _NEXT = rf"""번?\s*(?:(?P<always>/|\bor\b|{OR})|,|，|、|&|\+|\band\b|和|与|及)\s*(?:and\s+|or\s+)?"""
 _MARK = r"(?P<lead>(?:\b(?:option|choice|answer|picture|image|figure)\s*|选项\s*)?[(\[]?)"
-_ENDS = re.compile(r"\s*(?:[.,;:!?…。，]|$)")
+_WORD = re.compile(r"\s+[a-z]")
+_ENDS = re.compile(r"\s*(?:[.,;:!?…。，]|$|[^\x00-\x7f])")
 _ARTICLES = frozenset({"A", "a", "I", "i"})
 
 
@@ -98,6 +99,8 @@ class KeyReader:
         keys = [self.given(found["key"])]
         place = found.end()
         while more := self._next.match(text, place):
+            if more["key"] in ("a", "i") and _WORD.match(text, more.end("key")):
+                break  # "B, a blue bus"
             if more["verb"] and not more["always"] and more["verb"].strip() not in ("are", "were"):
                 break
             keys.append(self.given(more["key"]))

@@ -58,7 +58,7 @@ _REFUSAL = re.compile(
     """,
     FLAGS,
 )
-_IS = "is|be|with|say|choose|pick|it's|ist|für|est|es|é|è|это"
+_IS = "but|rather|sondern|sino|mais|is|be|with|say|choose|pick|it's|ist|für|est|es|é|è|это"
 _YES = "correct|right|yes|true|richtig|korrekt|correct[aeo]|vrai|juste|corrett?[ao]|cert[ao]|верно|正解|정답|正确"
 _COUNTED = r"(?<!first\ )(?<!second\ )(?<!third\ )(?<!fourth\ )(?<!fifth\ )(?<!last\ )"
 _DANGLING = re.compile(
@@ -167,7 +167,7 @@ class _Parser:
         if reading is None and clauses.concluded and (why_not != "cut off" or self._finished.search(text)):
             reading = _Reading(tuple(map(self._keys.given, clauses.concluded)), "parsed")
         if reading is None and clauses.wavering != clauses.asserted:
-            reading = self._marked(clauses.wavering)
+            reading = self._said(clauses.wavering) or self._equal_text(clauses.wavering)
         if reading is None and why_not == "unparsed":
             reading = self._unmarked(clauses.wavering, clauses.supported)
         if reading is None and why_not != "refused":
@@ -178,8 +178,10 @@ class _Parser:
 
     def _marked(self, text: str) -> _Reading | None:
         """Statements, then keys in plain places, then a reply that is an option's text."""
-        stated = self._readable([*phrases(text), *self._choosing(text)])
-        return self._stated(stated, text) or self._from_places(text) or self._equal_text(text)
+        return self._said(text) or self._from_places(text) or self._equal_text(text)
+
+    def _said(self, text: str) -> _Reading | None:
+        return self._stated(self._readable([*phrases(text), *self._choosing(text)]), text)
 
     def _unmarked(self, text: str, supported: frozenset[str]) -> _Reading | None:
         """Texts that occur, then keys that are merely mentioned, unless the reply says what its answer is."""
