@@ -128,10 +128,8 @@ def rates(cases: list[LabelledReply], read: Reader) -> Rates:
 
 
 def main(arguments: list[str]) -> None:
-    names = (
-        ("developed", "held_out", "held_out_later", "held_out_last") if "--held-out" in arguments else ("developed",)
-    )
-    for name in names:
+    names = [name for name in _TEMPLATES if name.startswith("held_out")] if "--held-out" in arguments else []
+    for name in ("developed", *names):
         cases = list(replies(_TEMPLATES[name]))
         print(f"{name}: {len({(case.language, case.template) for case in cases})} templates")
         for reader, read in READERS.items():

@@ -18,7 +18,7 @@ _ALONE = re.compile(rf"(?<!\w)[{''.join(_LOOK_ALIKES)}](?!\w)")
 
 _LETTER = r"0-9A-Za-z_\u00c0-\u024f\u0370-\u04ff"  # Not Chinese: 选B因为 has no spaces.
 _LEAD = rf"""(?:
-    [\s"'“”‘’(\[{{<:：\-–—]
+    [\s"'“”‘’(\[{{<:：\-–—→➡]
     | \b(?:option|choice|letter|answer|number|picture|image|most\s+likely|likely|probably|clearly|definitely|simply
           |therefore|thus|then|indeed|obviously|either|both|between|the|{OPTION})\b(?!\s*$)
     | 选项 | 选择 | 选 | 图
@@ -46,6 +46,7 @@ _JOINED = re.compile(rf"\s+(?:{_VERB}|and\b|or\b)", re.VERBOSE)
 _VERB_NEXT = re.compile(rf"\s+{_VERB}", FLAGS)
 _NEXT = rf"""번?\s*(?:(?P<always>/|\bor\b|{OR})|,|，|、|&|\+|\band\b|和|与|及)\s*(?:and\s+|or\s+)?"""
 _MARK = r"(?P<lead>(?:\b(?:option|choice|answer|picture|image|figure)\s*|选项\s*)?[(\[]?)"
+_LISTED = re.compile(r"(?:\b(?:and|or|vs)|[,/])\s*$")
 _WORD = re.compile(r"\s+[a-z]")
 _ENDS = re.compile(r"\s*(?:[.,;:!?…。，]|$|[^\x00-\x7f])")
 _ARTICLES = frozenset({"A", "a", "I", "i"})
@@ -126,7 +127,8 @@ class KeyReader:
         for found in self._mention.finditer(text):
             key = self.given(found["key"])
             marked = found["lead"].strip() or found["close"] or _JOINED.match(text, found.end())
-            ends = found["key"] == "A" and _ENDS.match(text, found.end())
+            before = text[max(0, found.start() - 4) : found.start()]
+            ends = found["key"] == "A" and (_ENDS.match(text, found.end()) or _LISTED.search(before))
             if marked or ends or not (found["key"] in _ARTICLES or found["key"].isdigit()):
                 keys.append(key)
         return tuple(dict.fromkeys(keys))
