@@ -37,4 +37,4 @@ def test_the_peers_read_plain_letters(corpus: ModuleType) -> None:
     options = {"A": "cat", "B": "dog", "C": "red panda", "D": "horse"}
     for read in corpus.READERS.values():
         assert read("(B)", options) == "B"
-        assert read("The picture shows a red panda, I believe.", options) == "C"
+        assert read("It shows a red panda today.", options) == "C"
