@@ -7,28 +7,56 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
-from command_line import Cli
+from command_line import SECONDS, Cli, Commands, plain_environment
+
+
+@pytest.fixture(scope="session")
+def commands() -> Iterator[Commands]:
+    """The process that commands are forks of."""
+    started = Commands()
+    yield started
+    started.close()
+
+
+_DATA = "XDG_DATA_HOME"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def data_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """No test writes to the user's own workspace: what names none works in a temporary one."""
+    folder = tmp_path_factory.getbasetemp() / "data"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(_DATA, str(folder / "all"))
+        yield folder
+
+
+@pytest.fixture(autouse=True)
+def own_data_folder(data_folder: Path) -> Iterator[None]:
+    """Nor does it see what another test left there."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(_DATA, str(data_folder / uuid4().hex))
+        yield
 
 
 @pytest.fixture
-def cli(tmp_path: Path) -> Cli:
+def cli(tmp_path: Path, commands: Commands) -> Cli:
     """`cli("scan", folder, "--json")` → exit code, stdout and stderr; run in `tmp_path` with a plain terminal."""
 
     def cli(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("SIGHTLINE")}
+        words, whole = [str(argument) for argument in arguments], plain_environment(**environment)
+        # What Python itself reads, it reads when it starts.
+        if hasattr(os, "fork") and not any(name.startswith("PYTHON") for name in environment):
+            return commands.run(words, tmp_path, whole)
+        command = [sys.executable, "-m", "sightline", *words]
         return subprocess.run(
-            [sys.executable, "-m", "sightline", *map(str, arguments)],
-            cwd=tmp_path,
-            env=kept | {"COLUMNS": "100", "NO_COLOR": "1", "PYTHONUTF8": "1"} | environment,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
+            command, cwd=tmp_path, env=whole, capture_output=True, text=True, timeout=SECONDS, check=False
         )
 
     return cli

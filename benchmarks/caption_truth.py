@@ -34,7 +34,8 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from sightline.errors import UserError
-from sightline.metrics.labels import Share, draw_pairs, stratified_rates, weighted_share
+from sightline.metrics.labels.sampling import draw_pairs, stratified_rates
+from sightline.metrics.labels.shares import Share, weighted_share
 
 if TYPE_CHECKING:
     from trust import Options

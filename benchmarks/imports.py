@@ -18,7 +18,7 @@ from pathlib import Path
 
 from sightline.benchmark.folder import write_benchmark
 from sightline.cli.app import _VERBS
-from sightline.runs import write_run
+from sightline.runs.folder import write_run
 from sightline.types import Attempt, Benchmark, Corpus, Picture, Ranking, Relevance, Run, Task
 
 IMPORTS = {

@@ -25,14 +25,13 @@ from sightline.calls.session import CallOptions, Session
 from sightline.config import Config
 from sightline.config.settings import ScanSettings
 from sightline.corpus.view import open_corpus
-from sightline.metrics.statistics import estimate
-from sightline.mining import Mining, MiningSettings
+from sightline.metrics.statistics.estimates import estimate
 from sightline.mining.benchmark import choose, type_of
 from sightline.mining.fact_chains import FactChain, same_name
 from sightline.mining.graph import EventNode, MemoryGraph, Photo, structure
 from sightline.mining.knowledge import Knowledge, decide
-from sightline.mining.pipeline import STAGES
-from sightline.mining.project import VERDICTS
+from sightline.mining.pipeline import STAGES, Mining
+from sightline.mining.project import VERDICTS, MiningSettings
 from sightline.mining.questions import QuestionSettings, follow_clues, starts
 from sightline.mining.records import Clue, ClueKind, DraftVerdict
 from sightline.pictures import scan

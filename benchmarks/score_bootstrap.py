@@ -21,7 +21,7 @@ from collections.abc import Callable  # noqa: E402
 import numpy as np  # noqa: E402
 from numpy.typing import NDArray  # noqa: E402
 
-from sightline.metrics.statistics import PairedDifference, paired_difference, paired_differences  # noqa: E402
+from sightline.metrics.statistics.paired import PairedDifference, paired_difference, paired_differences  # noqa: E402
 
 Floats = NDArray[np.float64]
 Ends = tuple[float, float]

@@ -22,7 +22,8 @@ import numpy as np
 from rouge_score.rouge_scorer import RougeScorer
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from sightline.metrics.text import score_pairs, word_tokens
+from sightline.metrics.text.pairs import score_pairs
+from sightline.metrics.text.tokens import word_tokens
 
 WORDS_EACH = 300
 BLOCK = 250

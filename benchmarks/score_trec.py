@@ -69,7 +69,8 @@ def make_files(folder: Path, options: argparse.Namespace) -> tuple[Path, Path]:
 
 def sightline(threads: int | None) -> Contender:
     from sightline.metrics.ranked_formula import formula
-    from sightline.metrics.trec import read_qrels, read_run, score_trec
+    from sightline.metrics.trec.files import read_qrels, read_run
+    from sightline.metrics.trec.scoring import score_trec
 
     formula("map")  # loads every metric, which is part of importing
 

@@ -17,8 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
-from sightline.retrieval.vector_stores import VectorIndex, open_vector_store
+from sightline.retrieval.vector_stores.base import VectorIndex
 from sightline.retrieval.vector_stores.faiss import ApproximateIndex
+from sightline.retrieval.vector_stores.registry import open_vector_store
 
 DIM, K, ROUNDS, PAGE = 512, 10, 31, 16_384
 OWNER, SHARE = 2000, 0.05

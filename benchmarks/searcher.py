@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from sightline.calls.session import Session
 from sightline.models.embedders.vector_cache import VectorCache
-from sightline.retrieval.index import Content, build_index
+from sightline.retrieval.index.build import build_index
+from sightline.retrieval.index.content import Content
 from sightline.retrieval.searcher import Searcher
 from sightline.types import Annotation, Method, Picture, Scope, SearchQuery
 

@@ -22,9 +22,12 @@ from pathlib import Path
 SECTIONS = {
     "scores": "trust_scores:scores",
     "winner": "trust_scores:winner",
-    "nonlinear": "trust_scores:nonlinear",
+    "others": "trust_scores:others",
+    "clusters": "trust_scores:clusters",
     "labels": "trust_labels:labels",
     "coverage": "trust_coverage:coverage",
+    "growth": "trust_coverage:growth",
+    "review": "trust_review:review",
     "captions": "caption_truth:main",
     "intervals": "trust_intervals.py",
     "shortcuts": "trust_shortcuts.py",

@@ -1,10 +1,14 @@
-"""Section of `trust.py` about pools: is the stated share of relevant pictures that the pools hold right?
+"""Sections of `trust.py` about pools: is the stated share of relevant pictures that the pools hold right?
 
 100 queries, 300 pictures: 30 in each pool, 270 outside, of which 20 are drawn for the judge. Relevant pictures in the
 pools are as frequent as `prevalence` says, outside so frequent that the pools hold 0.6, 0.8 or 0.95 of all. Judges
-err as in `trust_worlds`; where errors depend on the system, they do on being pooled. People decide about 150 pairs:
-50 in the pools, 100 of the draw from outside, where the judge is unsure or says "relevant" more often. Error rates
-come from about 300 decisions of each kind in another world of the same kind.
+err as in `trust_worlds`; where errors depend on the system, they do on being pooled. People decide about 150 pairs, 50
+in the pools and 100 of the draw from outside: for the estimate by people where the judge is unsure or says "relevant"
+more often, for the estimate by positives only where it says so. Error rates come from about 300 decisions of each kind
+in another world of the same kind.
+
+`growth`: pools that hold 0.6 grow by `judge.coverage` = 0.9; of 270 pictures outside 30 are near, which hold 60 % of
+what is missed.
 """
 
 from __future__ import annotations
@@ -13,24 +17,24 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sightline.authoring.judge import DOUBLINGS, is_short
+from sightline.authoring.judge_pool import CHANCE, NEAR, QueryPool, estimate_missed
+from sightline.authoring.project_files import PlannedQuery
 from sightline.errors import UserError
-from sightline.metrics.labels import (
+from sightline.metrics.labels.corrected import JudgedPairs
+from sightline.metrics.labels.coverage import (
     Coverage,
-    Draw,
-    JudgedPairs,
-    Share,
     coverage_by_error_rates,
     coverage_by_people,
     coverage_by_positives,
-    draw_pairs,
-    informative_rates,
-    weighted_share,
 )
+from sightline.metrics.labels.sampling import Draw, draw_pairs, informative_rates
+from sightline.metrics.labels.shares import Share, weighted_share
 from trust_scores import held_share, in_parallel
 from trust_worlds import KINDS, World, judge, probability
 
@@ -44,6 +48,7 @@ PEOPLE_INSIDE, PEOPLE_OUTSIDE = 50, 100
 ELSEWHERE = 300
 WAYS = ("people", "positives", "error rates")
 COVERAGES = (0.6, 0.8, 0.95)
+TARGET, DRAWS, NEAR_SIZE = 0.9, 3, 30
 _ICC = 0.2
 
 
@@ -96,6 +101,19 @@ class Pools:
             rates[part] = informative_rates(np.ones(int(part.sum())), prior, size)
         return draw_pairs(rates, self.outside.astype(np.intp) * QUERIES + self.world.query, seed)
 
+    def about_positives(self, seed: int) -> Draw:
+        """As many decisions, all about what the judge calls relevant."""
+        believed, says = probability(self.stated), (self.stated > 0).astype(np.float64)
+        rates = np.zeros(len(believed))
+        for part, size in ((~self.outside, PEOPLE_INSIDE), (self.outside, PEOPLE_OUTSIDE)):
+            prior = believed[part] if not self.outside[part].any() else believed[part] * 0.5
+            rates[part] = informative_rates(says[part] * self.expansion[part], prior, size)
+        return draw_pairs(rates, self.outside.astype(np.intp) * QUERIES + self.world.query, seed)
+
+    def pairs(self, draw: Draw) -> JudgedPairs:
+        people = np.where(draw.drawn, self.world.truth, np.nan)
+        return JudgedPairs(self.world.query, self.stated, people, draw.weights, QUERIES)
+
     def rates(self) -> tuple[Share, Share]:
         """Sensitivity and specificity, counted on 300 decisions of each kind."""
         found = []
@@ -123,13 +141,11 @@ def coverage_cell(cell: PoolCell) -> dict[str, tuple[float, float, float, float,
 
 
 def _all_ways(pools: Pools, elsewhere: Pools, seed: int) -> dict[str, Coverage]:
-    world, draw = pools.world, pools.people(seed)
-    people = np.where(draw.drawn, world.truth, np.nan)
-    pairs = JudgedPairs(world.query, pools.stated, people, draw.weights, QUERIES)
-    says = pools.stated > 0
+    world, says = pools.world, pools.stated > 0
+    pairs, positives = pools.pairs(pools.people(seed)), pools.pairs(pools.about_positives(seed))
     ways: dict[str, Callable[[], Coverage]] = {
         "people": lambda: coverage_by_people(pairs, pools.outside, pools.expansion, seed=seed),
-        "positives": lambda: coverage_by_positives(pairs, says, pools.outside, pools.expansion, seed=seed),
+        "positives": lambda: coverage_by_positives(positives, says, pools.outside, pools.expansion, seed=seed),
         "error rates": lambda: coverage_by_error_rates(
             world.query, says, pools.outside, pools.expansion, *elsewhere.rates(), seed=seed
         ),
@@ -191,3 +207,78 @@ def _missed(way: str, note: str, rows: Sequence[tuple[float, ...]]) -> list[str]
         f"coverage by {way}, {note}: a cell's 99 % limit is {worst:.3f}": worst >= 0.92,
     }
     return [line for line, met in checks.items() if not met]
+
+
+class Growth(NamedTuple):
+    """What became of pools that grew: the target was met, how much was judged, what is true, and what is stated."""
+
+    reached: float
+    judged: float
+    true: float
+    stated: float
+    held: tuple[float, float, float]
+    length: float
+
+
+def growth_cell(cell: PoolCell) -> Growth:
+    """Grow as the stage `judge` does; `held`: the interval holds the share of what the judge calls relevant."""
+    rng = np.random.default_rng((cell.seed, round(1000 * cell.accuracy), round(1000 * cell.prevalence)))
+    rows = [_grown(cell, rng) for _ in range(cell.repetitions)]
+    reached, judged, true, stated, held, length = np.array(rows).T
+    mean = [float(part.mean()) for part in (reached, judged, true, stated, length)]
+    return Growth(mean[0], mean[1], mean[2], mean[3], held_share(int(held.sum()), len(held)), mean[4])
+
+
+def _grown(cell: PoolCell, rng: np.random.Generator) -> tuple[float, ...]:
+    level = rng.beta(cell.prevalence * 4, (1 - cell.prevalence) * 4, size=(QUERIES, 1))
+    rate = np.concatenate([np.ones(INSIDE), *(np.full(size, share) for size, share in _rates_outside(cell))])
+    truth = rng.random((QUERIES, len(rate))) < np.minimum(1.0, level * rate)
+    said = np.where(rng.random(truth.shape) < cell.accuracy, truth, ~truth)
+    # Columns are in random order within the pool, near outside and far outside, so that a draw is a prefix.
+    for doubled in range(DOUBLINGS + 1):
+        drawn = DRAWS * 2**doubled
+        seen = [INSIDE, min(drawn, NEAR_SIZE), min(drawn, OUTSIDE - NEAR_SIZE)]
+        found = estimate_missed(*_as_pools(said, seen)).coverage
+        if found is None or not is_short(found, TARGET):
+            break
+    assert found is not None
+    columns = np.concatenate(
+        [start + np.arange(count) for start, count in zip((0, INSIDE, INSIDE + NEAR_SIZE), seen, strict=True)]
+    )
+    apparent, true = (float(of[:, columns].sum() / of.sum()) for of in (said, truth))
+    held = found.low <= apparent <= found.high
+    return not is_short(found, TARGET), sum(seen), true, found.value, held, found.high - found.low
+
+
+def _rates_outside(cell: PoolCell) -> tuple[tuple[int, float], tuple[int, float]]:
+    missed = INSIDE * (1 / cell.coverage - 1)
+    return (NEAR_SIZE, 0.6 * missed / NEAR_SIZE), (OUTSIDE - NEAR_SIZE, 0.4 * missed / (OUTSIDE - NEAR_SIZE))
+
+
+def _as_pools(said: NDArray[np.bool_], seen: list[int]) -> tuple[list[QueryPool], dict[str, dict[str, bool]]]:
+    parts = list(zip(("plan", NEAR, CHANCE), (0, INSIDE, INSIDE + NEAR_SIZE), seen, strict=True))
+    by = {str(start + at): (name,) for name, start, count in parts for at in range(count)}
+    relevant = {str(query): {id_: bool(row[int(id_)]) for id_ in by} for query, row in enumerate(said)}
+    pools = [QueryPool(PlannedQuery(query, (), ()), by, OUTSIDE, NEAR_SIZE) for query in relevant]
+    return pools, relevant
+
+
+def growth(options: Options) -> list[str]:
+    """Does `judge.coverage` = 0.9 get there, at what price, and does the interval hold after stopping?"""
+    cells = [
+        PoolCell("independent", accuracy, prevalence, share, max(options.repetitions // 20, 1), options.seed)
+        for accuracy, prevalence, share in product((1.0, 0.99, 0.95), (0.1, 0.25), (0.6, 0.8))
+    ]
+    print(f"\nPools that grow to {TARGET}, {cells[0].repetitions} repetitions a cell, judge.outside = {DRAWS}\n")
+    print("| judge right | prevalence | held at first | target met | judged of 300 | true share | stated | holds |")
+    print("|---|---|---|---|---|---|---|---|")
+    missed = []
+    for cell, one in zip(cells, in_parallel(growth_cell, cells, options.processes), strict=True):
+        held, low, high = one.held
+        print(
+            f"| {cell.accuracy} | {cell.prevalence} | {cell.coverage} | {one.reached:.2f} | {one.judged:.0f} "
+            f"| {one.true:.2f} | {one.stated:.2f} (length {one.length:.2f}) | {held:.3f} [{low:.3f}, {high:.3f}] |"
+        )
+        if high < 0.93:
+            missed.append(f"growth: accuracy {cell.accuracy}, prevalence {cell.prevalence} holds {held:.3f}")
+    return missed

@@ -20,9 +20,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.metrics.statistics import estimate, paired_difference, wilson
 from sightline.metrics.statistics.clustered import cr2_errors
 from sightline.metrics.statistics.distributions import student_quantile
+from sightline.metrics.statistics.estimates import estimate
 from sightline.metrics.statistics.intervals import (
     BootstrapSampling,
     Interval,
@@ -30,7 +30,9 @@ from sightline.metrics.statistics.intervals import (
     differing,
     expanded_quantile,
     units_of,
+    wilson,
 )
+from sightline.metrics.statistics.paired import paired_difference
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]

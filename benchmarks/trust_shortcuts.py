@@ -32,7 +32,7 @@ from random import Random  # noqa: E402
 import numpy as np  # noqa: E402
 from PIL import Image, ImageEnhance, ImageOps, JpegImagePlugin  # noqa: E402
 
-from sightline.metrics.statistics import wilson  # noqa: E402
+from sightline.metrics.statistics.intervals import wilson  # noqa: E402
 from sightline.retrieval.bm25 import query_words  # noqa: E402
 from sightline.runs.shortcuts.file_facts import CorpusFiles, read_files  # noqa: E402
 from sightline.runs.shortcuts.report import ShortcutReport, learn_shortcut  # noqa: E402

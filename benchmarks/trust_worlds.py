@@ -49,10 +49,21 @@ class World:
     second: NDArray[np.intp]
 
 
-def draw_world(rng: np.random.Generator, prevalence: float, gap: float = 0.0) -> World:
-    """One world; common pictures come first in a query's pool, then those of the first system, then of the second."""
+def draw_world(
+    rng: np.random.Generator, prevalence: float, gap: float = 0.0, clusters: NDArray[np.intp] | None = None
+) -> World:
+    """One world; common pictures come first in a query's pool, then those of the first system, then of the second.
+
+    Queries of a cluster (an owner) share half of what makes queries easy, and by how much the systems differ.
+    """
     size = (1 - _ICC) / _ICC
     level = rng.beta(prevalence * size, (1 - prevalence) * size, size=(QUERIES, 1))
+    lean = np.zeros((QUERIES, 1))
+    if clusters is not None:
+        shared = rng.beta(prevalence * size, (1 - prevalence) * size, size=int(clusters.max()) + 1)
+        mean = np.clip(shared[clusters], 1e-3, 1 - 1e-3)
+        level = rng.beta(9 * mean, 9 * (1 - mean))[:, None]
+        lean = rng.normal(0, 0.05, int(clusters.max()) + 1)[clusters][:, None]
     places = [np.argsort(rng.random((QUERIES, DEPTH)), axis=1) + 1 for _ in range(2)]
     nothing = np.zeros((QUERIES, OWN), dtype=np.intp)
     first = np.concatenate([places[0], nothing], axis=1)
@@ -61,12 +72,19 @@ def draw_world(rng: np.random.Generator, prevalence: float, gap: float = 0.0) ->
     best = np.minimum(best, np.where(second > 0, second, DEPTH + 1))
     chance = level * (1.3 - 0.6 * (best - 1) / (DEPTH - 1))
     shift = gap * DEPTH / (2 * OWN)
-    chance[:, COMMON:DEPTH] -= shift
-    chance[:, DEPTH:] += shift
+    chance[:, COMMON:DEPTH] -= shift + lean
+    chance[:, DEPTH:] += shift + lean
     truth = (rng.random(chance.shape) < chance).astype(np.float64)
     query = np.repeat(np.arange(QUERIES), POOL)
     picture = rng.integers(PICTURES, size=QUERIES * POOL)
     return World(query, picture, truth.ravel(), first.ravel(), second.ravel())
+
+
+def unequal_clusters(rng: np.random.Generator, count: int) -> NDArray[np.intp]:
+    """The cluster of each query: up to `count` of them, of lognormal sizes."""
+    sizes = np.exp(rng.normal(0, 1, count))
+    drawn = rng.choice(count, size=QUERIES, p=sizes / sizes.sum())
+    return np.unique(drawn, return_inverse=True)[1].astype(np.intp)
 
 
 def judge(rng: np.random.Generator, world: World, kind: str, accuracy: float) -> Floats:

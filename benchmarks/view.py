@@ -32,7 +32,7 @@ from starlette.types import ASGIApp
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.calls.session import Session
 from sightline.io.files import sha256_of
-from sightline.retrieval.index import build_index
+from sightline.retrieval.index.build import build_index
 from sightline.types import Benchmark, Candidate, Corpus, Judgment, Picture, Relevance, Task, Tier
 from sightline.web.app import build
 from sightline.web.app_state import AppState

@@ -33,7 +33,7 @@ Notebooks that use it are in [examples/notebooks](../examples/notebooks/README.m
 GROUPS = {
     "Pictures": "scan index search ask embed",
     "Benchmarks": "make mine mine_questions import_files export_files load validate view",
-    "Runs and scores": "run score score_trec compare power report leaderboard read_trajectory",
+    "Runs and scores": "run score score_trec compare assess power report leaderboard read_trajectory",
     "Reasoning data and training": "think steps check_steps difficulty split ablate curriculum train",
     "State and cost": "Session dry_run",
     "Your own data and functions": "Benchmark Run FunctionSystem FunctionEmbedder",

@@ -17,7 +17,8 @@ from sightline.agent.tools.catalog import IndexPictures
 from sightline.agent.tools.registry import KINDS
 from sightline.agent.web import WebHit, WebPage, WebPicture
 from sightline.calls.session import Session
-from sightline.retrieval.index import Content, build_index
+from sightline.retrieval.index.build import build_index
+from sightline.retrieval.index.content import Content
 from sightline.retrieval.searcher import Searcher
 from sightline.types import Failure, Picture, Scope
 

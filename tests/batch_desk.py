@@ -12,18 +12,13 @@ from typing import Any, TypeVar
 import orjson
 
 from batch_server import BatchWorld, Row
-from sightline.calls.batches import (
-    BatchClient,
-    BatchJob,
-    BatchStore,
-    download,
-    make_job,
-    parse,
-    submit,
-    wait,
-    write_results,
-)
-from sightline.calls.batches.job import open_http
+from sightline.calls.batches.client import BatchClient
+from sightline.calls.batches.completion import write_results
+from sightline.calls.batches.job import BatchJob, open_http
+from sightline.calls.batches.job_files import make_job
+from sightline.calls.batches.results import parse
+from sightline.calls.batches.store import BatchStore
+from sightline.calls.batches.submission import download, submit, wait
 from sightline.calls.journal import Journal
 from sightline.calls.prices import Prices
 from sightline.calls.retry import RetryPolicy

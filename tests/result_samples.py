@@ -14,8 +14,7 @@ from sightline.agent.trajectory import End, Memory, Recorder, Start, Turn, Use, 
 from sightline.benchmark.folder import write_benchmark
 from sightline.benchmark.formats.replies import to_exact
 from sightline.retrieval.results import Hit, Results
-from sightline.runs import write_run
-from sightline.runs.folder import blob_path
+from sightline.runs.folder import blob_path, write_run
 from sightline.types import (
     Attempt,
     Benchmark,

@@ -19,7 +19,7 @@ from pictures import random_picture
 from sightline.agent.trajectory import End, Start, Turn, Use, to_line, trajectory_path
 from sightline.benchmark.folder import write_benchmark
 from sightline.benchmark.formats.replies import to_exact
-from sightline.runs import write_run
+from sightline.runs.folder import write_run
 from sightline.types import (
     Attempt,
     Benchmark,

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import ast
 import json
-import os
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,12 +16,12 @@ import pytest
 import models_server as wire
 from agent_bench import ANA, small_bench
 from agent_stand_ins import call, calls, says
-from command_line import Cli
+from command_line import Cli, Commands, plain_environment
 from make_tools import COLOURS, draw, flat, write_rows
 from runs.run_world import coloured
 from sightline import Benchmark, Run, plugins
 from sightline.benchmark.folder import read_benchmark, write_benchmark
-from sightline.runs import read_run, write_run
+from sightline.runs.folder import read_run, write_run
 from sightline.types import Annotation, Ranking
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "plugins"
@@ -58,16 +56,16 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def plugged(cli: Cli, site: Path) -> Iterator[Cli]:
+def plugged(commands: Commands, site: Path, tmp_path: Path) -> Cli:
     """The command line, with all examples installed."""
-    path = os.pathsep.join([str(site), *filter(None, [os.environ.get("PYTHONPATH")])])
 
-    def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-        done = cli(*arguments, **{"PYTHONPATH": path} | environment)
+    def run(*arguments: object, beside: Path | None = None) -> subprocess.CompletedProcess[str]:
+        path = [site] if beside is None else [beside, site]
+        done = commands.run([*map(str, arguments)], tmp_path, plain_environment(), path)
         assert done.returncode == 0, done.stderr
         return done
 
-    yield run
+    return run
 
 
 def code_lines(module: Path) -> int:
@@ -190,7 +188,7 @@ def test_doctor_lists_them_all(plugged: Cli) -> None:
     assert "captions-csv" in shown and "sightline-example-planner" in shown and "not usable" not in shown
 
 
-def test_doctor_says_which_failed_to_load_and_why(plugged: Cli, site: Path, tmp_path: Path) -> None:
+def test_doctor_says_which_failed_to_load_and_why(plugged: Cli, tmp_path: Path) -> None:
     broken = tmp_path / "broken"
     facts = broken / "broken_things-1.0.dist-info"
     facts.mkdir(parents=True)
@@ -201,12 +199,11 @@ def test_doctor_says_which_failed_to_load_and_why(plugged: Cli, site: Path, tmp_
     )
     (broken / "broken_module.py").write_text("raise RuntimeError('no license')\n")
     (broken / "fine_module.py").write_text("NUMBER = 3\n")
-    path = os.pathsep.join([str(broken), str(site), *filter(None, [os.environ.get("PYTHONPATH")])])
-    done = plugged("doctor", "--json", PYTHONPATH=path)
+    done = plugged("doctor", "--json", beside=broken)
     found = {one["name"]: one for one in json.loads(done.stdout)["plugins"] if one["package"] == "broken-things"}
     assert "RuntimeError: no license" in found["raises"]["problem"] and "uninstall" in found["raises"]["fix"]
     assert "is not a function" in found["number"]["problem"]
     assert "is not a sightline.runs.systems.base.Kind" in found["odd"]["problem"]
     assert "NOTHING" in found["gone"]["problem"] and done.stderr.count("warning: The plug-in") == 4
-    table = plugged("doctor", PYTHONPATH=path)
+    table = plugged("doctor", beside=broken)
     assert table.stdout.count("not usable") == 4 and "top_grade" in table.stdout

@@ -9,7 +9,7 @@ import pytest
 from sightline.benchmark.folder import write_benchmark
 from sightline.errors import UserError
 from sightline.exchange import load
-from sightline.runs import write_run
+from sightline.runs.folder import write_run
 from sightline.types import Benchmark, Corpus, Run
 
 

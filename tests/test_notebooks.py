@@ -35,9 +35,11 @@ def test_every_notebook_is_tried() -> None:
     assert sorted(path.stem for path in FOLDER.glob("*.ipynb")) == sorted(NEEDS)
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.world if name.startswith("04") else ()) for name in NEEDS]
-)
+MARKS = {name: [pytest.mark.slow] for name in NEEDS if not name.startswith("01")}  # One shows that they can be run.
+MARKS["04-look-into-an-agents-run"].append(pytest.mark.world)
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=MARKS.get(name, ())) for name in NEEDS])
 def test_a_notebook_runs_with_results_as_stored(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for package in NEEDS[name]:
         try:

@@ -18,9 +18,9 @@ from sightline.cli.doctor import doctor
 from sightline.errors import UserError
 from sightline.metrics.context import Context
 from sightline.metrics.registry import _REGISTRY, kinds_of, metric
-from sightline.models import open_transport
 from sightline.models.built_in import find_built_in
-from sightline.models.embedders import embedder_names, find_embedder
+from sightline.models.embedders.registry import embedder_names, find_embedder
+from sightline.models.transport_factory import open_transport
 from sightline.types import Annotation, Answer, Text
 
 METRICS = """

@@ -88,7 +88,7 @@ def _words() -> Any:
 
 
 def _no_vectors() -> Any:
-    from sightline.retrieval.index import Parts
+    from sightline.retrieval.index.build import Parts
 
     return Parts(vectors=False)
 

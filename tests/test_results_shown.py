@@ -6,6 +6,7 @@ import base64
 import io
 import re
 import sys
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -258,3 +259,48 @@ def test_an_interval_is_drawn_where_it_lies() -> None:
     assert 'x1="30" x2="90"' in drawn and 'cx="60"' in drawn
     assert 'x1="60" x2="60"' in interval_bar(0.1, (0.0, 0.2), -1, 1)  # The mark of zero.
     assert "stroke-width" not in interval_bar(0.5, None)
+
+
+def test_no_interval_is_no_number_in_a_data_frame() -> None:
+    made = Benchmark.from_tables(None, None, {f"q{n}": ["a"] for n in range(3)})
+    systems = {"right": "a", "wrong": "b"}
+    runs = [Run.from_rankings({q: [said] for q in made.tasks}, system=name) for name, said in systems.items()]
+    found = sightline.compare(runs, "rr", benchmark=made)
+    assert found.pairs[0].interval is None
+    assert [(row["mean"], row["low"], row["high"]) for row in found.records()] == [(-1.0, None, None)]
+    assert found.to_pandas()["low"].isna().all()
+
+
+def test_ids_that_the_benchmark_does_not_have_are_told_of() -> None:
+    made = Benchmark.from_tables(None, None, {"q1": ["a.jpg"], "q2": ["b.jpg"]})
+    scores = sightline.score(made, Run.from_rankings({"q1": ["a.jpg", "a"], "q2": ["b"]}))
+    (note,) = [note for note in scores.notes if "doesn't have" in note]
+    assert '2 of 3 in the first predictions, such as "a"' in note and '"a.jpg"' in note
+    assert not sightline.score(made, Run.from_rankings({"q1": ["a.jpg"], "q2": ["b.jpg"]})).notes
+
+
+def test_the_text_of_scores_and_comparisons_names_the_grade_and_the_warnings(made: dict[str, Any]) -> None:
+    warning = sightline.ScoreWarning("same-source", "The model judged itself.", "Use another.")
+    for result in (made["scores"], made["comparison"]):
+        assert "warnings:" not in str(replace(result, grade="given", warnings=()))
+        assert str(replace(result, grade="rehearsal", warnings=(warning, warning))).endswith(
+            "  labels: rehearsal · warnings: same-source"
+        )
+
+
+def test_a_failure_is_shown_by_its_error_and_not_by_its_traceback() -> None:
+    def broken(query: str) -> list[str]:
+        raise KeyError(query)
+
+    made = Benchmark.from_tables(None, {"q1": "a dog"}, {"q1": ["a"]})
+    (failed,) = sightline.run(made, broken).run.failures
+    assert isinstance(failed.prediction, Failure) and "Traceback" in failed.prediction.message
+    shown = str(sightline.Run("b", "s", (failed,)).failures)
+    assert "crashed: KeyError: 'a dog'" in shown and "Traceback" not in shown
+
+
+def test_a_search_by_picture_is_titled_by_it() -> None:
+    assert (
+        repr(Results("", (), None, None, 3, like=("a.jpg", "b.jpg")))
+        == "<Results: like a.jpg, b.jpg: 0 hits in 3 pictures>"
+    )

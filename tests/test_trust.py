@@ -16,15 +16,18 @@ import sightline
 from command_line import Cli
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.grade import grade_of
+from sightline.benchmark.provenance import Provenance
 from sightline.benchmark.review_decisions import labels_of
 from sightline.benchmark.review_sample import sample_of
 from sightline.errors import UserError
 from sightline.metrics.scores import read_scores
 from sightline.reports.leaderboard import build_leaderboard
+from sightline.reports.parts.results import findings
 from sightline.runs import kept_baselines
+from sightline.runs.folder import read_run
 from sightline.runs.kept_baselines import BASELINES_FILE, baselines_of, compute_baselines
 from sightline.runs.system_loader import visible
-from sightline.types import Benchmark, Review
+from sightline.types import Benchmark, Json, Review
 from trust_samples import benchmark_in, run_in, shown
 
 
@@ -86,7 +89,7 @@ def test_a_win_over_every_baseline_is_one(tmp_path: Path) -> None:
 
 
 def test_failures_that_differ_are_a_warning(tmp_path: Path) -> None:
-    from sightline.runs import read_run, write_run
+    from sightline.runs.folder import read_run, write_run
     from sightline.types import Failure
 
     made = benchmark_in(tmp_path / "bench")
@@ -226,6 +229,67 @@ def test_scores_are_corrected_by_what_people_decided(tmp_path: Path) -> None:
     shown_text = str(every)
     assert "corrected by people's decisions" in shown_text
     assert "labels-unchecked" not in codes(every.warnings) and "judge-error" not in codes(every.warnings)
+
+
+def test_grades_are_those_of_the_benchmark_now(cli: Cli, tmp_path: Path) -> None:
+    made = benchmark_in(tmp_path / "bench", "builtin/photos")
+    runs = [run_in(tmp_path / "runs" / name, made, name, place) for name, place in (("one", first), ("two", later))]
+    for run in runs:
+        sightline.score(tmp_path / "bench", run)
+    assert json.loads((runs[0] / "scores.json").read_text())["benchmark_folder"] == "../../bench"
+    with pytest.raises(UserError, match="No comparison is drawn"):
+        sightline.compare(runs)
+    write_benchmark(decided(read_benchmark(tmp_path / "bench"), 0.0, 120), tmp_path / "bench")
+    assert read_scores(runs[0]).grade == "rehearsal"  # As it was written.
+    found = sightline.compare(runs)
+    assert found.grade == "checked" and "labels-unchecked" not in codes(found.warnings)
+    assert build_leaderboard(tmp_path / "runs").boards[0].grade == "checked"
+    page = sightline.report(runs, tmp_path / "page.html")
+    assert page.sections[0].comparison is not None and page.sections[0].facts.grade == "checked"
+    (tmp_path / "bench").rename(tmp_path / "moved")
+    assert read_scores(runs[0]).grade == "rehearsal"
+    with pytest.raises(UserError, match="No comparison is drawn"):
+        sightline.compare(runs)
+    assert sightline.compare(runs, benchmark=tmp_path / "moved").grade == "checked"
+
+
+def test_a_report_on_a_rehearsal_has_no_score_as_its_headline(tmp_path: Path) -> None:
+    made = benchmark_in(tmp_path / "bench", "builtin/photos", captions=True)
+    reads = run_in(tmp_path / "reads", made, "hybrid", first, **shown())
+    looks = run_in(tmp_path / "looks", made, "retriever", later)
+    page = sightline.report([tmp_path / "bench", reads, looks], tmp_path / "page.html")
+    assert [run.name for run in page.sections[0].runs] == ["retriever", "hybrid"]  # The circular one last.
+    (said,) = findings(page.sections[0])
+    assert "no score in ndcg@10 is a result" in said and "hybrid" not in said
+    other = benchmark_in(tmp_path / "draft", captions=True)
+    alone = run_in(tmp_path / "alone", other, "hybrid", first, **shown())
+    (said,) = findings(sightline.report([tmp_path / "draft", alone], tmp_path / "page.html").sections[0])
+    assert "not independent of (same-source)" in said
+
+
+def test_one_baseline_has_one_value_in_a_report(tmp_path: Path) -> None:
+    made = benchmark_in(tmp_path / "bench")
+    audit: Json = {"blind": {"random": {"ndcg@10": 0.98765}}, "queries": 24}
+    made = write_benchmark(replace(made, card={**made.card, "audit": audit}), tmp_path / "bench", force=True)
+    run = run_in(tmp_path / "best", made, "best", first)
+    page = sightline.report([tmp_path / "bench", run], tmp_path / "page.html").path.read_text()
+    assert "blind:by=random" in page and "0.98" not in page
+    assert "0.9877" in sightline.report([tmp_path / "bench"], tmp_path / "page.html").path.read_text()
+
+
+def test_the_advice_on_the_same_source_follows_what_people_checked(tmp_path: Path) -> None:
+    made = benchmark_in(tmp_path / "bench")
+    run = run_in(tmp_path / "run", made, "chat", first)
+    used = replace(read_run(run), parameters={"model": "openai/gpt-5-mini"})
+
+    def advice(benchmark: Benchmark) -> list[str]:
+        return [one.fix for one in sightline.score(benchmark, used).warnings if one.code == "same-source"]
+
+    assert "checked by people" in advice(made)[0]
+    assert advice(decided(made, 0.0, 110)) == ["Go by the corrected scores, or judge with another model."]
+    assert advice(decided(made, 0.0, 120)) == []  # All labels are people's.
+    worded = replace(made, card={**made.card, "provenance": Provenance("made", (), ("openai/gpt-5-mini",)).to_json()})
+    assert "worded by people" in advice(decided(worded, 0.0, 120))[0]
 
 
 def test_scores_and_benchmarks_of_before_open(tmp_path: Path) -> None:

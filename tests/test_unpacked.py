@@ -19,7 +19,7 @@ from sightline.benchmark.formats.vlmevalkit_rows import open_rows
 from sightline.corpus.metadata_table import read_metadata_rows
 from sightline.errors import UserError
 from sightline.io.jsonl import read_jsonl
-from sightline.metrics.trec import read_qrels
+from sightline.metrics.trec.files import read_qrels
 from sightline.models.embedders.vector_file import read_vectors
 
 MIB = 1 << 20

@@ -11,7 +11,7 @@ from PIL import Image
 
 from sightline.benchmark.folder import write_benchmark
 from sightline.benchmark.provenance import CARD_FIELD, SHOW_ANNOTATIONS, Provenance
-from sightline.runs import write_run
+from sightline.runs.folder import write_run
 from sightline.types import (
     Annotation,
     Attempt,

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sightline
+from sightline.authoring.extend import Extension
+from sightline.authoring.query_drift import Drift
 from sightline.calls.plan import CostPlan
 from sightline.metrics.sample_size import SamplePlan
 from sightline.metrics.scores import Scores
@@ -44,6 +46,10 @@ def benchmarks_and_runs(folder: Path) -> None:
     sightline.export_files("trec-qrels", "bench", "qrels.txt")
     sightline.validate("bench")
     sightline.run("bench", "oracle", "run", workspace="ws")
+    log = sightline.QueryLog("queries.csv", sample=500, personal_data="drop")
+    sightline.make(folder, queries=log, pool={"main": "retriever", "new": folder / "new.trec"}, out="bench")
+    assert_type(sightline.extend("bench", ["new_run"], "bench2"), Extension)
+    assert_type(sightline.drift("bench", log), Drift)
 
 
 def colors(batch: Sequence[NDArray[np.uint8]]) -> list[NDArray[np.float64]]:
@@ -58,6 +64,8 @@ def own_objects() -> None:
     found = assert_type(sightline.Run.from_rankings({"q1": {"a.jpg": 0.7}}, system="mine"), sightline.Run)
     assert_type(sightline.score(made, found), Scores)
     assert_type(sightline.score(made, found, judge="openai/gpt-5-mini"), Scores)
+    sightline.Benchmark.from_tables(None, {"q1": "How many?"}, {"q1": sightline.Answer("two")}, metrics="answer")
+    sightline.Run.from_rankings({"q1": sightline.Text("2")}, benchmark=Path("bench"))
 
     def search(query: str, k: int) -> list[str]:
         return [query] * k
@@ -86,6 +94,10 @@ def predictions(task: sightline.Task) -> list[object]:
 def scores() -> None:
     scored = assert_type(sightline.score("bench", "run"), Scores)
     sightline.compare([scored, "other_run"], ["ndcg@10"], benchmark="bench")
+    judging = assert_type(sightline.assess("bench", ["run", "other_run"], goal="score", people=2), sightline.Assessment)
+    shown: sightline.Pair = judging.next(person="ann")[0]
+    judging.tell(shown, "can't tell", "ann")
+    print(judging.settled, judging.spent, judging.comparison(), judging.scores()["run"])  # noqa: T201
     sightline.score_trec("qrels.txt", "run.txt", "ndcg@10")
     print(sightline.read_trajectory("run", "q1").turns)  # noqa: T201
     sightline.report(["bench", "run"], "page.html")
@@ -141,4 +153,4 @@ def told(summary: sightline.RunSummary, truth: sightline.Relevance | sightline.A
     hits: Sequence[sightline.Hit] = results.hits
     steps: sightline.Trajectory = sightline.read_trajectory("run", "q1")
     plan: sightline.CostPlan = sightline.dry_run(sightline.steps, "bench", model=MODEL)
-    print(truth, found.mean, warnings, comparison, [hit.id for hit in hits], steps, plan)  # noqa: T201
+    print(truth, found.mean, warnings, comparison, [(hit.id, hit.also_at) for hit in hits], steps, plan)  # noqa: T201

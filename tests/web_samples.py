@@ -32,9 +32,8 @@ from sightline.corpus.view import open_corpus
 from sightline.mining.graph import Edge, EventNode, MemoryGraph, Node, Person, Photo, structure, write_graph
 from sightline.mining.records import Clue
 from sightline.pictures import scan
-from sightline.retrieval.index import build_index
-from sightline.runs import write_run
-from sightline.runs.folder import blob_path
+from sightline.retrieval.index.build import build_index
+from sightline.runs.folder import blob_path, write_run
 from sightline.scoring import score
 from sightline.types import Benchmark, Candidate, Judgment, Relevance, Tier
 from sightline.web.app import build

@@ -17,7 +17,11 @@ TYPE_CHECKING = False  # As that of `typing`, whose import takes longer than all
 if TYPE_CHECKING:
     from sightline.agent.ask import ask
     from sightline.agent.trajectory import Trajectory, read_trajectory
+    from sightline.assessment import Assessment, Pair, assess
+    from sightline.authoring.extend import extend
     from sightline.authoring.pipeline import make
+    from sightline.authoring.query_drift import drift
+    from sightline.authoring.query_sample import QueryLog
     from sightline.calls.plan import CostPlan, dry_run
     from sightline.calls.session import Session
     from sightline.errors import SightlineError, UserError
@@ -28,7 +32,7 @@ if TYPE_CHECKING:
     from sightline.metrics.comparison import Comparison
     from sightline.metrics.sample_size import power
     from sightline.metrics.scores import Scores
-    from sightline.metrics.statistics import estimate
+    from sightline.metrics.statistics.estimates import estimate
     from sightline.metrics.trec.score_files import score_trec
     from sightline.mining.mine import mine, mine_questions
     from sightline.models.embedders.function import FunctionEmbedder
@@ -68,67 +72,14 @@ if TYPE_CHECKING:
     from sightline.web.view import view
 
 __all__ = [
-    "Answer",
-    "Benchmark",
-    "Choice",
-    "Comparison",
-    "Corpus",
-    "CostPlan",
-    "Estimate",
-    "Failure",
-    "FunctionEmbedder",
-    "FunctionSystem",
-    "Hit",
-    "Picture",
-    "PictureSet",
-    "Ranking",
-    "Relevance",
-    "Results",
-    "Run",
-    "RunSummary",
-    "ScoreWarning",
-    "Scores",
-    "Session",
-    "SightlineError",
-    "Task",
-    "Text",
-    "Trajectory",
-    "UserError",
-    "__version__",
-    "ablate",
-    "ask",
-    "check_steps",
-    "compare",
-    "curriculum",
-    "difficulty",
-    "dry_run",
-    "embed",
-    "estimate",
-    "export_files",
-    "import_files",
-    "index",
-    "leaderboard",
-    "load",
-    "make",
-    "match_answer",
-    "mine",
-    "mine_questions",
-    "parse_choice",
-    "power",
-    "read_trajectory",
-    "report",
-    "run",
-    "scan",
-    "score",
-    "score_trec",
-    "search",
-    "split",
-    "steps",
-    "think",
-    "train",
-    "validate",
-    "view",
-]
+    "Answer", "Assessment", "Benchmark", "Choice", "Comparison", "Corpus", "CostPlan", "Estimate", "Failure",
+    "FunctionEmbedder", "FunctionSystem", "Hit", "Pair", "Picture", "PictureSet", "QueryLog", "Ranking", "Relevance",
+    "Results", "Run", "RunSummary", "ScoreWarning", "Scores", "Session", "SightlineError", "Task", "Text", "Trajectory",
+    "UserError", "__version__", "ablate", "ask", "assess", "check_steps", "compare", "curriculum", "difficulty",
+    "drift", "dry_run", "embed", "estimate", "export_files", "extend", "import_files", "index", "leaderboard", "load",
+    "make", "match_answer", "mine", "mine_questions", "parse_choice", "power", "read_trajectory", "report", "run",
+    "scan", "score", "score_trec", "search", "split", "steps", "think", "train", "validate", "view",
+]  # fmt: skip
 
 VERBS = tuple(
     name
@@ -141,7 +92,11 @@ VERBS = tuple(
 _MODULES = {
     "sightline.agent.ask": "ask",
     "sightline.agent.trajectory": "Trajectory read_trajectory",
+    "sightline.assessment": "Assessment Pair assess",
+    "sightline.authoring.extend": "extend",
     "sightline.authoring.pipeline": "make",
+    "sightline.authoring.query_drift": "drift",
+    "sightline.authoring.query_sample": "QueryLog",
     "sightline.calls.plan": "CostPlan dry_run",
     "sightline.calls.session": "Session",
     "sightline.errors": "SightlineError UserError",
@@ -184,10 +139,16 @@ def __getattr__(name: str) -> object:
     """Load a verb when it is first used: `import sightline` alone takes no time."""
     from importlib import import_module
 
-    for module, names in _MODULES.items():
-        if name in names.split():
-            return getattr(import_module(module), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = next((module for module, names in _MODULES.items() if name in names.split()), None)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(module), name)
+    if name.islower() and name != "dry_run":  # That one hands on what it was given.
+        from sightline.arguments import checked
+
+        found = globals()[name] = checked(found)
+        found.__module__ = __name__  # Where `pickle` finds the same function again.
+    return found
 
 
 def __dir__() -> list[str]:

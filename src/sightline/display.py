@@ -118,6 +118,12 @@ class Table(Frames, Generic[RowT]):
     def _rows(self) -> Sequence[RowT]:
         raise NotImplementedError
 
+    def records(self) -> list[dict[str, Any]]:
+        """One flat record for each row."""
+        from dataclasses import asdict
+
+        return [asdict(row) for row in self._rows()]  # type: ignore[call-overload]
+
     def __iter__(self) -> Iterator[RowT]:
         return iter(self._rows())
 

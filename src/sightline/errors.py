@@ -57,7 +57,9 @@ def require_at_least(least: float, **given: float | None) -> None:
     """Refuse parameters that are no numbers, or too small; one that is None was not given."""
     for name, value in given.items():
         if value is not None and (not isinstance(value, int | float) or not value >= least):
-            raise UserError(f"{name} must be a number of at least {least:g}, not {value!r}.")
+            raise UserError(
+                f"{name} must be a number of at least {least:g}, not {value!r}.", "Leave it out for the default."
+            )
 
 
 def require_one_of(known: Iterable[str], **given: str | None) -> None:

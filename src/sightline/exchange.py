@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, overload
 
-from sightline import runs
 from sightline.benchmark.exchange_results import ExportSummary, ImportSummary, Validation
 from sightline.benchmark.files import HEADER as BENCHMARK_FILE
 from sightline.benchmark.folder import check_place, read_benchmark, write_benchmark
@@ -24,9 +23,9 @@ from sightline.corpus.view import open_corpus
 from sightline.english import counted
 from sightline.errors import MissingExtraError, UserError
 from sightline.io.files import PathLike, as_path, picture_path
-from sightline.runs import read_run
 from sightline.runs.folder import HEADER as RUN_FILE
-from sightline.runs.folder import key_of
+from sightline.runs.folder import key_of, read_run, write_run
+from sightline.runs.folder import validate as validate_run
 from sightline.runs.kept_baselines import keep_baselines
 from sightline.types import Benchmark, Corpus, PictureSet, Relevance, Run
 
@@ -141,7 +140,7 @@ def import_files(
     >>> sightline.import_files("beir", "as_beir", "again").tasks
     3
     """
-    known = find_format(_format_name(format))
+    known = find_format(format)
     if known.read is None:
         raise UserError(f"{format} can be written, but not read.", f"formats: {', '.join(format_names())}")
     given = FormatOptions(
@@ -166,19 +165,13 @@ def _write_imported(imported: Imported, source: Path, out: Path) -> ImportSummar
     content = imported.content
     if isinstance(content, Run):
         _refuse_other_run(out, content)
-        runs.write_run(content, out)
+        write_run(content, out)
         tasks = {attempt.task_id for attempt in content.attempts}
         return ImportSummary(len(tasks), 0, 0, 0, {}, warnings, out)
     check_place(out, content.name, content.reviews, content.tasks)
-    written = write_benchmark(with_origin(content), out)
+    written = write_benchmark(with_origin(content, source), out)
     keep_baselines(written, out)
     return replace(summarise(written, out), warnings=warnings, out=out)
-
-
-def _format_name(given: object) -> str:
-    if not isinstance(given, str):
-        raise UserError(f"{given!r:.60} is not the name of a format.", f"formats: {', '.join(format_names())}")
-    return given
 
 
 def _benchmark(given: PathLike | Benchmark | None) -> Benchmark | None:
@@ -201,7 +194,7 @@ def _refuse_other_run(out: Path, new: Run) -> None:
     """Only a run of the same system is replaced, none of whose answers and costs would be lost."""
     if not (out / RUN_FILE).is_file():
         return
-    there = runs.read_run(out)
+    there = read_run(out)
     lost = len({key_of(attempt) for attempt in there.attempts} - {key_of(attempt) for attempt in new.attempts})
     if there.system != new.system:
         holds = f'a run of "{there.system}", not of "{new.system}"'
@@ -311,11 +304,12 @@ def export_files(
     >>> print(sightline.export_files("trec-qrels", "bench", "files/qrels.txt"))
       bench → files/qrels.txt (trec-qrels)
     """
-    known = find_format(_format_name(format))
+    known = find_format(format)
     if known.write is None:
         raise UserError(f"{format} can be read, but not written.", f"formats: {', '.join(format_names())}")
     folder, target = as_path(source, "a workspace, a benchmark or a run"), as_path(out, "the file or folder to write")
-    content = _content(known, folder)
+    content, answered = _content(known, folder), _benchmark(benchmark)
+    beside = answered.folder if answered else folder if isinstance(content, Benchmark) else None
     _make_parent(target)
     known.write(
         content,
@@ -324,8 +318,8 @@ def export_files(
             columns=columns or {},
             limit=limit,
             seed=_seed(seed, session),
-            pictures=_pictures_of(benchmark, folder if isinstance(content, Benchmark) else None),
-            benchmark=_benchmark(benchmark),
+            pictures=beside,  # Relative addresses of pictures start at the benchmark.
+            benchmark=answered,
             source=folder,
             extra=options or {},
         ),
@@ -351,13 +345,6 @@ def _content(known: Format, folder: Path) -> Content:
     return content
 
 
-def _pictures_of(benchmark: PathLike | Benchmark | None, otherwise: Path | None) -> Path | None:
-    """Where relative addresses of pictures start: at the benchmark."""
-    if benchmark is None:
-        return otherwise
-    return benchmark.folder if isinstance(benchmark, Benchmark) else Path(benchmark).expanduser()
-
-
 def validate(path: PathLike, *, check_pictures: bool = False) -> Validation:
     """Find everything that is wrong with a benchmark or a run.
 
@@ -380,7 +367,7 @@ def validate(path: PathLike, *, check_pictures: bool = False) -> Validation:
     """
     folder = as_path(path, "a benchmark or a run")
     if (folder / RUN_FILE).is_file():
-        return Validation(runs.validate(folder), folder)
+        return Validation(validate_run(folder), folder)
     if (folder / BENCHMARK_FILE).is_file():
         problems = validate_benchmark(folder, check_pictures=check_pictures)
         return Validation(problems, folder, oddities(folder))

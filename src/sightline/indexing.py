@@ -16,9 +16,16 @@ from sightline.corpus.scan import checked_places, scan_folder
 from sightline.errors import UserError
 from sightline.io.files import PathLike, optional_path
 from sightline.models.protocols import Embedder
-from sightline.retrieval.index import DEFAULT_INDEX, BuiltIndex, Parts, build_index
+from sightline.retrieval.index.build import BuiltIndex, Parts, build_index
 from sightline.retrieval.index.content import Content
-from sightline.retrieval.index.manifest import WORKSPACE, index_folder, read_manifest, refuse_takeover, safe_name
+from sightline.retrieval.index.manifest import (
+    DEFAULT_INDEX,
+    WORKSPACE,
+    index_folder,
+    read_manifest,
+    refuse_takeover,
+    safe_name,
+)
 from sightline.retrieval.vector_stores.base import DamagedError
 from sightline.types import Annotation, Benchmark
 

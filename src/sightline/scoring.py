@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike as OsPath
 from pathlib import Path
@@ -16,10 +16,10 @@ from sightline.metrics.clusters import AUTO
 from sightline.metrics.context import Context
 from sightline.metrics.evaluation import OtherVersionError, evaluate, metric_names, within_limit
 from sightline.metrics.registry import split_names
-from sightline.metrics.scores import SCORES_FILE, Scores, read_scores, write_scores
+from sightline.metrics.scores import SCORES_FILE, Scores, write_scores
 from sightline.runs.folder import HEADER as RUN_FILE
 from sightline.runs.folder import TRAJECTORIES, read_attribution, read_run
-from sightline.runs.trust import REHEARSAL_FIX, is_rehearsal, with_trust
+from sightline.runs.trust import REHEARSAL, REHEARSAL_FIX, is_rehearsal, scores_now, with_trust
 from sightline.types import Benchmark, Run
 
 if TYPE_CHECKING:
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 JUDGED = "answer_judged"
 """The metric that a judge's verdicts make."""
+
+
+_RUN_FIX = "Give the folder that holds run.json, or make a run of your results: sightline.Run.from_rankings(…)."
 
 
 def score(
@@ -86,7 +89,7 @@ def score(
     >>> scores["ndcg@10"].n
     3
     """
-    made_of, attempts, folder = _benchmark_of(benchmark), _run_of(run), None if isinstance(run, Run) else Path(run)
+    made_of, attempts, folder = benchmark_of(benchmark), run_of(run), None if isinstance(run, Run) else Path(run)
     keep = folder is not None and limit is None
     asked = None if metrics is None else split_names(metrics)
     part = made_of if judge is None else within_limit(made_of, attempts, limit)
@@ -149,7 +152,8 @@ def _seed(given: int | None, session: Session | None) -> int:
     return given if given is not None else (session.seed if session is not None else None) or 0
 
 
-def _benchmark_of(given: PathLike | Benchmark) -> Benchmark:
+def benchmark_of(given: PathLike | Benchmark) -> Benchmark:
+    """A benchmark, read if a folder was given; what is none is refused."""
     if isinstance(given, Benchmark):
         return given
     if isinstance(given, Run | Scores):
@@ -160,12 +164,13 @@ def _benchmark_of(given: PathLike | Benchmark) -> Benchmark:
     return read_benchmark(folder)
 
 
-def _run_of(given: PathLike | Run) -> Run:
+def run_of(given: PathLike | Run) -> Run:
+    """A run, read if a folder was given; what is none is refused."""
     if isinstance(given, Run):
         return given
     if isinstance(given, Benchmark | Scores):
-        raise UserError(f"A run is expected here, not {given!r}.", "Give the folder that holds run.json.")
-    folder = as_path(given, "a run")
+        raise UserError(f"A run is expected here, not {given!r}.", _RUN_FIX)
+    folder = as_path(given, "a run", _RUN_FIX)
     _refuse_benchmark(folder)
     return read_run(folder)
 
@@ -174,7 +179,7 @@ def _refuse_benchmark(folder: Path) -> None:
     if (folder / BENCHMARK_FILE).is_file() and not (folder / RUN_FILE).is_file():
         raise UserError(
             f"{folder} is a benchmark, not a run.",
-            f"Run a system on it first: sightline run {folder} --system SPEC --out RUN.",
+            f'Run a system on it first: sightline run {folder} --system SPEC, or sightline.run("{folder}", SYSTEM).',
         )
 
 
@@ -227,21 +232,17 @@ def compare(
     """
     from sightline.metrics.comparison import compare as compare_scores
 
-    if isinstance(runs, str | OsPath | Scores) or not isinstance(runs, Iterable):
+    if isinstance(runs, str | OsPath | Scores | Mapping) or not isinstance(runs, Iterable):
         raise UserError("A comparison needs two runs or more.", 'Give a list of them: compare(["run_a", "run_b"]).')
-    given = list(runs)
-    scores = [run if isinstance(run, Scores) else _scores_of(run, benchmark) for run in given]
+    given, asked = list(runs), None if metrics is None else split_names(metrics)
+    scores = [run if isinstance(run, Scores) else _scores_of(run, benchmark, asked) for run in given]
     if not rehearsal and (found := next(filter(is_rehearsal, scores), None)) is not None:
-        raise UserError(
-            f'The labels of "{found.benchmark}" are by built-in models and too few were checked by people, so no '
-            "comparison is drawn from it.",
-            REHEARSAL_FIX,
-        )
+        raise UserError(f'No comparison is drawn on "{found.benchmark}": {REHEARSAL}.', REHEARSAL_FIX)
     systems = [found.system for found in scores]
     names = systems if len(set(systems)) == len(systems) else [_name(run) for run in given]
     return compare_scores(
         scores,
-        None if metrics is None else split_names(metrics),
+        asked,
         names=names,
         allow_failures_differ=allow_failures_differ,
         level=level,
@@ -249,19 +250,16 @@ def compare(
     )
 
 
-def _scores_of(run: PathLike | Run, benchmark: PathLike | Benchmark | None) -> Scores:
+def _scores_of(run: PathLike | Run, benchmark: PathLike | Benchmark | None, metrics: tuple[str, ...] | None) -> Scores:
     if isinstance(run, Run):
         if benchmark is None:
             raise UserError(f"{run!r} has no scores yet.", "Give its benchmark too: compare(runs, benchmark=BENCH).")
-        return score(benchmark, run)
+        return score(benchmark, run, metrics)
     folder = as_path(run, "a run")
     _refuse_benchmark(folder)
     if benchmark is not None and not (folder / SCORES_FILE).is_file():
-        return score(benchmark, folder)
-    scores = read_scores(folder)
-    if benchmark is None or scores.grade is not None:
-        return scores
-    return with_trust(scores, _benchmark_of(benchmark), read_run(folder))  # Scored before warnings were kept.
+        return score(benchmark, folder, metrics)
+    return scores_now(folder, () if benchmark is None else (benchmark_of(benchmark),))
 
 
 def _name(run: PathLike | Run | Scores) -> str:

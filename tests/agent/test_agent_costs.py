@@ -13,7 +13,7 @@ import sightline
 from agent_bench import ANA, small_bench
 from agent_stand_ins import attempted, call, calls, finder, says
 from sightline.agent.settings import AgentSettings, AgentUsage, TaskLimits
-from sightline.runs import read_run
+from sightline.runs.folder import read_run
 from sightline.types import Failure, LedgerEntry, Usage
 
 

@@ -17,7 +17,7 @@ from sightline.agent.replay import replay_task
 from sightline.agent.trajectory import read_trajectory
 from sightline.cli import main
 from sightline.errors import UserError
-from sightline.runs import read_run, write_run
+from sightline.runs.folder import read_run, write_run
 from sightline.types import Attempt, Benchmark, Failure, PictureSet, Run, Text
 
 FIND = "the photos of the boat"

@@ -377,3 +377,71 @@ def test_a_half_written_file_of_queries_is_refused_with_its_line(tmp_path: Path)
     with judging() as server, pytest.raises(UserError, match="line 4"):
         judge(project, server)
     assert server.requests == []
+
+
+# --- pools that grow ---------------------------------------------------------------------------------------------
+
+
+def missing(tmp_path: Path, **judge: Any) -> Project:
+    """12 pictures of every colour, of which words tell only the first 5: the rest is outside of the pools."""
+    project = ready(tmp_path, judging_config(depth=2, outside=1, **judge), each=12)
+    notes = rows(project.path(files.ANNOTATIONS))
+    for row in notes:
+        if int(row["image_id"][:2]) % 12 >= 5:
+            row.update({"summary": "a field", "tags": ["plain"]})
+    write_rows(project.path(files.ANNOTATIONS), notes)
+    return project
+
+
+def test_pools_grow_until_they_hold_enough(tmp_path: Path) -> None:
+    """By draws from near and far outside; what was drawn before stays, and nothing is asked twice."""
+    counts = {}
+    for target in (None, 0.5, 0.9):
+        project = missing(tmp_path / str(target), coverage=target)
+        with judging() as server:
+            done = judge(project, server)
+            asked = len(server.requests)
+            again = judge(project, server)
+            assert len(server.requests) == asked
+        assert again.counts["verdicts"] == 0 and again.counts["kept"] == done.counts["verdicts"]
+        figures = json.loads(project.path(files.JUDGING).read_text())
+        counts[target] = figures["missed"]["found"], figures["missed"]["coverage"]
+        pools = rows(project.path(files.POOL))
+        by = [tuple(item["found_by"]) for row in pools for item in row["candidates"]]
+        assert (("chance near",) in by) == (target is not None)
+        assert len(rows(project.path(files.JUDGMENTS))) == len(by)
+    assert counts[None][0] < counts[0.5][0] <= counts[0.9][0]
+    assert counts[0.9][1]["value"] >= 0.9 and counts[0.9][1]["low"] >= 0.8
+    assert counts[0.9][0] >= 0.8 * 48
+
+
+def test_a_budget_ends_the_growth_and_the_labels_stand(tmp_path: Path) -> None:
+    config = judging_config(depth=2, outside=1, coverage=0.95, max_output_tokens=100)
+    prices = {"models": {"vllm/judge": {"input": 0.0, "output": 1000.0}}}
+    config = type(config).model_validate({**config.model_dump(), "prices": prices})
+    project = ready(tmp_path, config, each=12)
+    with judging() as server:
+        done = judge(project, server, budget=Budget(0.3))
+    assert any(warning.startswith("Pools stopped growing") for warning in done.warnings)
+    assert done.counts["queries"] == 4
+    assert len(rows(project.path(files.JUDGMENTS))) == sum(
+        len(row["candidates"]) for row in rows(project.path(files.POOL))
+    )
+
+
+def test_a_target_that_is_not_reached_is_a_warning(tmp_path: Path) -> None:
+    """A judge that says no to all but what is planned and every fourth picture finds new ones in every draw."""
+    project = missing(tmp_path, coverage=0.95)
+
+    def lenient(request: Received) -> dict[str, Any]:
+        honest = grades_for(request)
+        return judgments(
+            [max(grade, int(sum(data) % 3 == 0)) for grade, data in zip(honest, pictures_in(request), strict=True)]
+        )
+
+    with judging(lenient) as server:
+        plan = judge(project, server, plan=True)
+        done = judge(project, server)
+    figures = json.loads(project.path(files.JUDGING).read_text())["missed"]
+    assert figures["outside"] == 0 or any("coverage-low" in one and "asks for 95%" in one for one in done.warnings)
+    assert plan.price is not None and plan.price.stages[0].calls > 4 * 10

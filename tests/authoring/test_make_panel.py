@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.authoring.judge_pool import CHANCE, QueryPool, estimate_missed
+from sightline.authoring.judge_pool import CHANCE, NEAR, QueryPool, estimate_missed
 from sightline.authoring.judge_verdicts import JudgeVerdict, agreement, alphas, coincidences, label_of
 from sightline.authoring.project_files import PlannedQuery, Pooled
 from sightline.metrics.agreement import krippendorff_alpha
@@ -107,6 +107,36 @@ def test_the_draw_estimates_what_is_missed_without_bias() -> None:
     spread = np.std(errors) / np.sqrt(len(errors))
     assert abs(np.mean(errors)) < 3 * spread
     assert covered >= 34  # 95 % of 40 is 38; the target itself varies from draw to draw.
+
+
+def test_near_and_far_outside_are_weighed_apart() -> None:
+    """40 near pictures, of which half are relevant, and 360 far ones, of which one in a hundred is."""
+    rng = np.random.default_rng(5)
+    errors, covered = [], 0
+    for _ in range(60):
+        pools, labels, missed = [], {}, 0
+        for number in range(30):
+            by, known = {"seed": ("plan",)}, {"seed": True}
+            for name, size, rate in ((NEAR, 40, 0.5), (CHANCE, 360, 0.01)):
+                relevant = rng.random(size) < rate
+                by |= {f"{name} {at}": (name,) for at in range(8)}
+                known |= {f"{name} {at}": bool(relevant[at]) for at in range(8)}
+                missed += int(relevant[8:].sum())
+            pools.append(QueryPool(PlannedQuery(f"q{number}", (), ()), by, 400, 40))
+            labels[f"q{number}"] = known
+        found = estimate_missed(pools, labels).by_draw
+        assert found is not None
+        errors.append(found.value - missed)
+        covered += found.low <= missed <= found.high
+    assert abs(np.mean(errors)) < 3 * np.std(errors) / np.sqrt(len(errors))
+    assert covered >= 53
+
+
+def test_strata_that_were_drawn_whole_miss_nothing() -> None:
+    by = {"a": ("plan",), "b": (CHANCE,), "c": (NEAR,)}
+    found = estimate_missed([QueryPool(PlannedQuery("q", (), ()), by, 2, 1)], {"q": {"a": True, "b": True, "c": False}})
+    assert found.by_draw is not None and found.coverage is not None
+    assert (found.by_draw.high, found.coverage.low, found.found) == (0.0, 1.0, 2)
 
 
 def test_what_sources_share_bounds_what_is_missed_from_below() -> None:

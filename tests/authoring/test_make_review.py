@@ -325,6 +325,24 @@ def test_a_version_has_its_log_or_is_not_there(moment: str, tmp_path: Path) -> N
     assert (out / "review.json").is_file() and validate_benchmark(out) == ()
 
 
+def test_decisions_that_only_confirm_labels_are_recorded_without_a_new_version(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = written(tmp_path, *said("rank", "p1", "relevant", "ana", "ben"))
+    header = json.loads((source / "benchmark.json").read_text())
+    before, wrong = read_benchmark(source), {**header, "grade": "draft", "grade_basis": {}}
+    (source / "benchmark.json").write_text(json.dumps(wrong))
+    out, applied = review_benchmark(source)
+    assert out == source and applied.confirmed == 1 and not (tmp_path / "BENCH-v2").exists()
+    after = json.loads((source / "benchmark.json").read_text())
+    assert after["grade"] == "given" and "who made" in after["grade_basis"]["why"]
+    assert after["card"]["audit"]["labels_checked"] == 1
+    assert read_benchmark(source).checksum == before.checksum and validate_benchmark(source) == ()
+    main(["make", "review", str(source), "--workspace", str(tmp_path / "ws")])
+    told = capsys.readouterr()
+    assert "No label changed" in told.out + told.err and "Grade of the labels: given" in told.out + told.err
+
+
 def test_what_would_be_lost_or_change_nothing_is_refused(tmp_path: Path) -> None:
     source = written(tmp_path, *said("rank", "p2", "relevant", "ana"))
     with pytest.raises(UserError, match="change nothing"):

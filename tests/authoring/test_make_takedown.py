@@ -16,7 +16,7 @@ from sightline.authoring.project import Project
 from sightline.authoring.project_benchmark import ProjectBenchmark, read_project_benchmark
 from sightline.authoring.publish import PublishStage
 from sightline.errors import UserError
-from sightline.runs import write_run
+from sightline.runs.folder import write_run
 from sightline.types import Attempt, Failure, Ranking, Run
 
 pytest.importorskip("pyarrow")

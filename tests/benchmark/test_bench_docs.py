@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from sightline import runs, types
+from sightline import types
 from sightline.benchmark.files import HEADER, TABLES
 from sightline.benchmark.folder import read_benchmark
 from sightline.benchmark.records import BenchmarkRecord
 from sightline.benchmark.validation import validate_benchmark
+from sightline.runs import folder as runs
 from sightline.runs.folder import ATTEMPTS, LEDGER
 from sightline.runs.records import RunRecord
 

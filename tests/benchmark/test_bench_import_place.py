@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 
+import sightline
 from sightline.benchmark.folder import read_benchmark, write_benchmark
+from sightline.benchmark.grade import grade_of
+from sightline.benchmark.provenance import makers_words
 from sightline.cli import main
 from sightline.errors import UserError
 from sightline.exchange import import_files
 from sightline.io.jsonl import write_jsonl
-from sightline.runs import read_run, write_run
+from sightline.runs.folder import read_run, write_run
 from sightline.types import LedgerEntry, Review
 
 
@@ -34,6 +37,22 @@ def test_the_same_files_are_imported_again(tmp_path: Path) -> None:
     judged(source, ("1", "a ship"), ("2", "a pier"), ("3", "a gull"))
     assert import_files("beir", source, out).tasks == 3
     assert read_benchmark(out).tasks["1"].text == "a ship"
+
+
+def test_who_made_the_labels_is_told_in_their_makers_words(tmp_path: Path) -> None:
+    source, out = judged(tmp_path / "sea", ("1", "a boat")), tmp_path / "bench"
+    import_files("beir", source, out)
+    assert "do not say who made them" in grade_of(read_benchmark(out)).why
+    card = "# Sea\n\nBoats.\n\n### Who are the annotators?\n\nThree sailors judged\neach pair.\n\nThey were paid.\n"
+    (source / "README.md").write_text(card)
+    import_files("beir", source, tmp_path / "again")
+    found = read_benchmark(tmp_path / "again")
+    assert found.card["labels_made_by"] == "Three sailors judged each pair."
+    assert grade_of(found).name == "given" and "“Three sailors judged each pair.”" in grade_of(found).why
+    page = sightline.report([tmp_path / "again"], tmp_path / "page.html").path.read_text()
+    assert "Three sailors judged each pair." in page
+    (source / "README.md").write_text("# Labels\n\n| code | meaning |\n|---|---|\n")
+    assert makers_words(source) is None and makers_words(source / "queries.jsonl") is None
 
 
 @pytest.mark.parametrize("query", [("2", "a pier"), ("1", "a tram")])

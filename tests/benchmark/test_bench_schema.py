@@ -10,12 +10,12 @@ from pathlib import Path
 import orjson
 import pytest
 
-from sightline import runs
 from sightline.benchmark import table
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.problems import ProblemsError
 from sightline.benchmark.validation import validate_benchmark
 from sightline.errors import UserError
+from sightline.runs import folder as runs
 from sightline.types import Attempt, Box, Failure, PictureRef, Ranking, Text
 
 V1 = Path(__file__).parent / "data" / "v1"

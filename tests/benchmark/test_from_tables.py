@@ -16,7 +16,7 @@ import sightline
 from sightline import Benchmark, Failure, Picture, Run, UserError
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.formats import FormatOptions, find_format
-from sightline.types import Corpus, PictureRef, Ranking, Relevance
+from sightline.types import Answer, Choice, Corpus, PictureRef, PictureSet, Ranking, Relevance, Text
 
 PICTURES = ["a.jpg", "b.jpg", "c.jpg"]
 QUERIES = {"q1": "a red bicycle", "q2": "two dogs"}
@@ -211,7 +211,7 @@ def test_a_run_is_that_of_a_file_of_ranx(results: dict[str, dict[str, float]]) -
         ({"q": "a.jpg"}, 'ranking of "q" must be a list of pictures'),
         ({"q": {"a.jpg"}}, "it is set"),
         ({"q": {"a.jpg": "high"}}, "has the score 'high'"),
-        ({"q": {"a.jpg": float("nan")}}, "has the score None"),
+        ({"q": {"a.jpg": float("nan")}}, "has the score nan"),
         ({"q": ["a.jpg", None]}, "has the id None"),
         ({"q": [("a.jpg", 1, 2)]}, "a tuple of 3 values"),
         ([{"query_id": "q", "score": 1}], "rankings has no column for picture"),
@@ -231,3 +231,48 @@ def test_queries_that_the_benchmark_does_not_have(caplog: pytest.LogCaptureFixtu
     assert '"q1"' in (error.value.fix or "")
     Run.from_rankings({"q1": ["a.jpg"], "zz": ["b.jpg"]}, benchmark=made)
     assert '"zz"' in caplog.text
+
+
+def test_sets_answers_and_choices_are_tasks_of_their_kind() -> None:
+    made = Benchmark.from_tables(
+        pictures=["a.jpg", "b.jpg"],
+        queries=[
+            {"id": "q1", "text": "a red bicycle"},
+            {"id": "q2", "text": "all dogs"},
+            {"id": "q3", "text": "How many dogs?", "picture": "b.jpg"},
+            {"id": "q4", "text": "Which color?", "picture": "a.jpg", "options": ["red", "blue"]},
+        ],
+        judgments={"q1": ["a.jpg"], "q2": PictureSet(("b.jpg",)), "q3": Answer("two"), "q4": Choice("A")},
+    )
+    assert [task.kind for task in made.tasks.values()] == ["rank", "select", "answer", "choose"]
+    assert [(one.key, one.text) for one in made.tasks["q4"].options] == [("A", "red"), ("B", "blue")]
+    assert made.tasks["q4"].pictures and "options" not in made.tasks["q4"].extra
+    said = {"q1": ["a.jpg"], "q2": PictureSet(("b.jpg",)), "q3": Text("2"), "q4": Choice("B")}
+    scores = sightline.score(made, Run.from_rankings(said, benchmark=made))
+    values = {row.task_id: dict(row.values) for row in scores}
+    assert values["q2"]["f1"] == 1 and values["q3"]["answer"] == 1 and values["q4"]["accuracy"] == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ({"q9": Answer("two")}, '"q9" of judgments is not in queries'),
+        ({"q1": Choice("C")}, '"C" is not an option of "q1"'),
+        ({"q2": Choice("A")}, "no options to choose from"),
+        ({"q1": PictureSet(("z.jpg",))}, '"z.jpg" of "q1" is not in pictures'),
+    ],
+)
+def test_a_truth_that_does_not_fit_its_query_is_refused(said: Any, message: str) -> None:
+    queries = [{"id": "q1", "text": "Which?", "options": {"A": "red", "B": "blue"}}, {"id": "q2", "text": "And now?"}]
+    with pytest.raises(UserError, match=message):
+        Benchmark.from_tables(["a.jpg"], queries, said)
+
+
+def test_a_run_takes_the_folder_of_its_benchmark(tmp_path: Path) -> None:
+    written = write_benchmark(Benchmark.from_tables(None, None, GRADES, name="mine"), tmp_path / "bench")
+    for folder in (tmp_path / "bench", str(tmp_path / "bench")):
+        run = Run.from_rankings({"q1": ["a.jpg"]}, benchmark=folder)
+        assert (run.benchmark, run.benchmark_checksum) == ("mine", written.checksum)
+    with pytest.raises(UserError, match="is not a benchmark"):
+        Run.from_rankings({"q1": ["a.jpg"]}, benchmark=tmp_path / "nowhere")
+    assert Run.from_rankings({"q1": ["a.jpg"]}, benchmark="by name").benchmark == "by name"

@@ -27,7 +27,8 @@ from sightline.config import Config
 from sightline.config.settings import Price, PriceSettings
 from sightline.errors import StoppedError
 from sightline.metrics.answer_judge import AnswerToJudge, AnswerVerdict
-from sightline.mining import Mining, MiningSettings, OwnerRules
+from sightline.mining.pipeline import Mining
+from sightline.mining.project import MiningSettings, OwnerRules
 from sightline.models.embedders.pipeline import embed_texts
 from sightline.pictures import scan
 from sightline.reason.ablations import Ablations

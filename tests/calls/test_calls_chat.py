@@ -23,8 +23,7 @@ from sightline.calls.stages import LocalServices
 from sightline.config import Config
 from sightline.config.settings import Price, PriceSettings
 from sightline.errors import SightlineError, StoppedError, UserError
-from sightline.models import open_transport
-from sightline.models.transport_factory import find_endpoint
+from sightline.models.transport_factory import find_endpoint, open_transport
 from sightline.types import ChatReply, ChatRequest, ImagePart, Message
 
 T = TypeVar("T")

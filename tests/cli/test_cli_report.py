@@ -14,7 +14,7 @@ from sightline.benchmark.folder import write_benchmark
 from sightline.metrics.scores import read_scores
 from sightline.metrics.tables import estimates_text
 from sightline.plain_text import broken
-from sightline.runs import write_run
+from sightline.runs.folder import write_run
 from sightline.scoring import score
 from sightline.types import Estimate
 

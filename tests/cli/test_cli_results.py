@@ -70,7 +70,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def _tried(folder: Path) -> None:
     """A run on the questions that answers the first two rightly, and each of them twice."""
-    from sightline.runs import write_run
+    from sightline.runs.folder import write_run
     from sightline.types import Attempt, Choice, Run
 
     made = sightline.load(folder / "questions")

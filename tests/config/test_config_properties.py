@@ -40,6 +40,8 @@ def values(leaf: SettingField) -> st.SearchStrategy[Any]:
         return st.dictionaries(WORDS, WORDS, max_size=3)
     if get_origin(kind) is dict:
         return st.dictionaries(WORDS, LISTS, max_size=3)
+    if leaf.path == ("judge", "coverage"):
+        return st.floats(0.5, 1)
     small = leaf.path[-1] == "min_tags"  # It has to stay below the smallest possible max_tags.
     numbers = st.integers(1, 3) if small else st.integers(3, 16)
     return {bool: st.booleans(), int: numbers, float: st.floats(0.5, 1e6), str: WORDS, Path: WORDS, Hidden: WORDS}[kind]

@@ -9,9 +9,12 @@ import pytest
 from numpy.typing import NDArray
 
 from sightline.errors import UserError
-from sightline.metrics.comparison import Comparison, compare, render_comparison
+from sightline.metrics.comparison import Comparison, compare
 from sightline.metrics.scores import Scores, Status, TaskScore
-from sightline.metrics.statistics import estimate, holm, paired_difference
+from sightline.metrics.statistics.estimates import estimate
+from sightline.metrics.statistics.paired import paired_difference
+from sightline.metrics.statistics.significance import holm
+from sightline.metrics.tables import comparison_text
 from sightline.types import TaskKind
 
 RNG = np.random.default_rng(0)
@@ -93,7 +96,7 @@ def test_clusters_are_used_and_named() -> None:
     after = better(0.05)
     found = compare([scored("a", BASE, clusters=clusters), scored("b", after, clusters=clusters)])
     assert found.pairs[0].difference == paired_difference(BASE, after, clusters=clusters)
-    assert "clustered by owner" in render_comparison(found)
+    assert "clustered by owner" in comparison_text(found)
 
 
 def test_a_missing_prediction_counts_as_a_failure() -> None:
@@ -192,7 +195,7 @@ def test_a_metric_without_a_value_in_any_run_is_not_listed() -> None:
     first, second = scored("a", BASE), scored("b", better(0.1))
     nobody = [with_steps(first, None), with_steps(second, None)]
     assert compare(nobody) == compare([first, second])
-    assert "steps" not in render_comparison(compare(nobody))
+    assert "steps" not in comparison_text(compare(nobody))
     assert compare([with_steps(first, 0.0), with_steps(second, None)]).metrics == ("f1", "steps")
     assert compare(nobody, ["steps"]).metrics == ("steps",)  # Whoever asks for it sees that there is nothing.
 
@@ -238,7 +241,7 @@ def test_to_dict_is_json() -> None:
 
 
 def test_two_runs_read_as_one_line_per_metric() -> None:
-    text = render_comparison(compare([scored("clip", BASE), scored("agent", better(0.2, 0.3))]))
+    text = comparison_text(compare([scored("clip", BASE), scored("agent", better(0.2, 0.3))]))
     lines = text.splitlines()
     assert lines[0] == "agent against clip"
     assert lines[1].startswith("  f1  +0.14 [+0.")
@@ -250,7 +253,7 @@ def test_two_runs_read_as_one_line_per_metric() -> None:
 
 def test_three_runs_read_as_a_table_with_letters() -> None:
     runs = [scored("low", BASE), scored("same", better(0.0, 0.0)), scored("high", better(0.2))]
-    lines = render_comparison(compare(runs)).splitlines()
+    lines = comparison_text(compare(runs)).splitlines()
     assert lines[0].split() == ["system", "f1"]
     assert lines[1].startswith("  high")
     assert lines[1].endswith(" a")
@@ -263,7 +266,7 @@ def test_few_clusters_show_the_reason_instead_of_an_interval() -> None:
     clusters = [f"o{i % 4}" for i in range(60)]
     found = compare([scored("x", BASE, clusters=clusters), scored("y", better(0.2), clusters=clusters)])
     assert found.few_clusters == found.pairs[0].difference.reason == "too few clusters (4)"
-    text = render_comparison(found)
+    text = comparison_text(found)
     assert "[too few clusters (4)]" in text
     assert "[+" not in text and "[-" not in text
     assert "reason" not in compare([scored("x", BASE), scored("y", better(0.2))]).to_json()["pairs"][0]["difference"]

@@ -15,7 +15,7 @@ from sightline.metrics.context import Context
 from sightline.metrics.evaluation import evaluate, metric_names
 from sightline.metrics.registry import Metric, MetricSpec
 from sightline.metrics.scores import Scores, read_scores, scores_from, write_scores
-from sightline.metrics.statistics import estimate
+from sightline.metrics.statistics.estimates import estimate
 from sightline.types import (
     Answer,
     Attempt,

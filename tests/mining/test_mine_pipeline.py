@@ -23,8 +23,9 @@ from sightline.calls.ledger import read_ledger
 from sightline.calls.session import CallOptions, Session
 from sightline.config import Config
 from sightline.errors import StoppedError, UserError
-from sightline.mining import STAGES, Mining, MiningResult, MiningSettings, OwnerRules
 from sightline.mining.checks import NO_LOOK, OTHER_LOOK
+from sightline.mining.pipeline import STAGES, Mining, MiningResult
+from sightline.mining.project import MiningSettings, OwnerRules
 from sightline.models.protocols import Pixels, Vectors
 from sightline.pictures import scan
 from sightline.types import PictureSet, Review, Task

@@ -13,7 +13,9 @@ from pictures import random_picture
 from sightline.config.section import Hidden
 from sightline.config.settings import ModelSettings
 from sightline.errors import MissingExtraError, UserError
-from sightline.models import CallOutcome, WireSettings, open_transport
+from sightline.models.protocols import CallOutcome
+from sightline.models.transport_factory import open_transport
+from sightline.models.wire_settings import WireSettings
 from sightline.types import ChatReply, ChatRequest, Failure, ImagePart, Message, ToolCall, ToolSpec, Usage
 
 INSTALLED = importlib.util.find_spec("any_llm") is not None

@@ -25,8 +25,10 @@ from models_server import (
     serving,
     stall,
 )
-from sightline.models import CallOutcome, WireSettings, open_transport
 from sightline.models.failures import LASTING, RETRYABLE
+from sightline.models.protocols import CallOutcome
+from sightline.models.transport_factory import open_transport
+from sightline.models.wire_settings import WireSettings
 from sightline.types import ChatReply, ChatRequest, Failure, Message
 
 HELLO = ChatRequest("vllm/m", (Message("user", ("Hello",)),), max_tokens=50)

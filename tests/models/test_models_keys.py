@@ -8,7 +8,7 @@ import logging
 import pytest
 
 from models_server import chat, respond_json, serving
-from sightline.calls.batches import BatchClient
+from sightline.calls.batches.client import BatchClient
 from sightline.config.section import Hidden
 from sightline.config.settings import ModelSettings
 from sightline.errors import UserError

@@ -10,8 +10,10 @@ from models_server import Answer, Received, chat, never, respond, respond_json, 
 from sightline.config.section import Hidden
 from sightline.config.settings import ModelSettings
 from sightline.errors import MissingExtraError, UserError
-from sightline.models import CallOutcome, WireSettings, leaves_machine, open_transport, parse_name
-from sightline.models.providers import PROVIDERS
+from sightline.models.protocols import CallOutcome
+from sightline.models.providers import PROVIDERS, leaves_machine, parse_name
+from sightline.models.transport_factory import open_transport
+from sightline.models.wire_settings import WireSettings
 from sightline.types import ChatRequest, Failure, ImagePart, Message
 
 

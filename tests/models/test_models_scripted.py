@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from sightline.errors import UserError
-from sightline.models import CallOutcome, ScriptedModel, open_transport
+from sightline.models.protocols import CallOutcome
+from sightline.models.scripted import ScriptedModel
+from sightline.models.transport_factory import open_transport
 from sightline.types import ChatReply, ChatRequest, Failure, Message
 
 

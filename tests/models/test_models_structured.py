@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, TypeAdapter, field_validator
 
-from sightline.models import ScriptedModel, Structured, ask_structured
 from sightline.models.json_schema import fitting_json, is_strict, json_values, schema_errors, strict_schema
-from sightline.models.structured_output import ReplySchema
+from sightline.models.scripted import ScriptedModel
+from sightline.models.structured_output import ReplySchema, Structured, ask_structured
 from sightline.types import ChatRequest, Failure, Message
 
 NESTED = {

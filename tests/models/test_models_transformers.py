@@ -14,7 +14,9 @@ from PIL import Image
 from hub_unreachable import cut_off
 from pictures import random_picture
 from sightline.errors import UserError
-from sightline.models import CallOutcome, WireSettings, open_transport
+from sightline.models.protocols import CallOutcome
+from sightline.models.transport_factory import open_transport
+from sightline.models.wire_settings import WireSettings
 from sightline.types import ChatReply, ChatRequest, Failure, ImagePart, Message
 
 pytestmark = pytest.mark.slow

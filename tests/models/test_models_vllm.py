@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
-from sightline.models import CallOutcome, WireSettings, open_transport
+from sightline.models.protocols import CallOutcome
+from sightline.models.transport_factory import open_transport
+from sightline.models.wire_settings import WireSettings
 from sightline.types import ChatReply, ChatRequest, Failure, Message, ToolSpec, Usage
 
 HELLO = ChatRequest("vllm-local/tiny", (Message("user", ("hello",)),), max_tokens=9)

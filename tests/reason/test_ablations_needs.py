@@ -12,7 +12,7 @@ from reason.reason_tools import KEYS, answering, choose_bench, mixed_bench, pict
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.calls.session import Session
 from sightline.errors import UserError
-from sightline.metrics.statistics import holm
+from sightline.metrics.statistics.significance import holm
 from sightline.reason.ablations import ARMS, Ablations
 from sightline.runs.task_prompt import Ablation, ShownPicture, TaskPrompts
 from sightline.types import Benchmark, Failure, Option, PictureRef, Task

@@ -13,7 +13,7 @@ from sightline.errors import UserError
 from sightline.reason.difficulty.labels import DifficultySummary
 from sightline.reason.difficulty.pass_rate import BucketRule
 from sightline.reason.difficulty.pipeline import measure_by_run, measure_by_turns, turns_of
-from sightline.runs import write_run
+from sightline.runs.folder import write_run
 from sightline.types import Attempt, Choice, Failure, Json, Run, Text
 
 

@@ -10,7 +10,7 @@ from random import Random
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.metrics.evaluation import evaluate
 from sightline.metrics.scores import write_scores
-from sightline.runs import read_run, write_run
+from sightline.runs.folder import read_run, write_run
 from sightline.types import (
     Answer,
     Attempt,

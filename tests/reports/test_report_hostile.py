@@ -17,7 +17,7 @@ from sightline.plain_text import columns, one_line, short
 from sightline.reports.markdown import plain
 from sightline.reports.report import report as write_report
 from sightline.reports.sections import unique_slugs
-from sightline.runs import write_run
+from sightline.runs.folder import write_run
 from sightline.types import Attempt, Failure, Json
 from sightline.types.task_table import Tasks
 

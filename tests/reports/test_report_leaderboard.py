@@ -14,7 +14,7 @@ from sightline.benchmark.folder import write_benchmark
 from sightline.errors import UserError
 from sightline.metrics.scores import read_scores
 from sightline.reports.leaderboard import Leaderboard, build_leaderboard, leaderboard
-from sightline.runs import write_run
+from sightline.runs.folder import write_run
 from sightline.scoring import compare, score
 from sightline.types import Estimate
 

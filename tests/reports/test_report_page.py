@@ -18,7 +18,7 @@ from sightline.metrics.scores import read_scores, write_scores
 from sightline.reports.leaderboard import build_leaderboard
 from sightline.reports.report import report as write_report
 from sightline.reports.text import estimate, interval, p_value, score, signed
-from sightline.runs import read_run, write_run
+from sightline.runs.folder import read_run, write_run
 from sightline.scoring import compare
 from sightline.scoring import score as score_run
 from sightline.types import Attempt, Benchmark, Failure, Run, Text

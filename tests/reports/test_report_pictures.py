@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from sightline.markup import Markup
-from sightline.reports.blocks import Chapter, PagePart, PicturesBlock, ReportPage, Thumbnail
+from sightline.reports.blocks import CaptionedPicture, Chapter, PagePart, PicturesBlock, ReportPage
 from sightline.reports.html import to_html
 from sightline.reports.markdown import to_markdown
 
 SHOWN = [
-    Thumbnail(Markup("data:image/jpeg;base64,AAAA"), '<b>"a".jpg', ["cat 0.75", "grey · sharp"], "seen here"),
-    Thumbnail(None, "b.jpg"),
+    CaptionedPicture(Markup("data:image/jpeg;base64,AAAA"), '<b>"a".jpg', ["cat 0.75", "grey · sharp"], "seen here"),
+    CaptionedPicture(None, "b.jpg"),
 ]
 PAGE = ReportPage("Pictures", "two", [Chapter("All", "all", [PagePart("", [PicturesBlock(SHOWN)])])], "end")
 

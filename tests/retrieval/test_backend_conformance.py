@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from sightline.errors import UserError
-from sightline.retrieval.vector_stores import VectorIndex, open_vector_store
+from sightline.retrieval.vector_stores.base import VectorIndex
+from sightline.retrieval.vector_stores.registry import open_vector_store
 from vector_backends import DIM, Backend, params, rows_of, spec_of, true_nearest, unit
 
 COUNT = 100

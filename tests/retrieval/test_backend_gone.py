@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from sightline.errors import SightlineError, UserError
-from sightline.retrieval.vector_stores import VectorIndex, VectorStoreGoneError, open_vector_store
+from sightline.retrieval.vector_stores.base import VectorIndex, VectorStoreGoneError
+from sightline.retrieval.vector_stores.registry import open_vector_store
 from vector_backends import DIM, rows_of, unit
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from sightline import plugins
 from sightline.errors import MissingExtraError, SightlineError, UserError
-from sightline.retrieval.vector_stores import open_vector_store, public_spec, vector_store_names
+from sightline.retrieval.vector_stores.registry import open_vector_store, public_spec, vector_store_names
 from sightline.retrieval.vector_stores.service import collection_name, without_secrets
 from vector_backends import DIM, files_below, unit
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sightline.retrieval.bm25 import fold
-from sightline.retrieval.columns import build_columns
-from sightline.retrieval.filters import compile_filter, parse_filter
+from sightline.retrieval.columns.builder import build_columns
+from sightline.retrieval.filters.filter import compile_filter, parse_filter
 from sightline.types import Picture
 
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 
 from filter_reference import selects
 from filter_trees import every_kind, leaves, odd_trees, records, trees
-from sightline.retrieval.columns import build_columns
-from sightline.retrieval.filters import Filter, compile_filter, parse_filter
+from sightline.retrieval.columns.builder import build_columns
+from sightline.retrieval.filters.filter import Filter, compile_filter, parse_filter
 from sightline.retrieval.filters.tree import Node
 from sightline.types import Annotation, Group, Picture
 

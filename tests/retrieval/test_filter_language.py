@@ -7,8 +7,10 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from sightline.errors import UserError
-from sightline.retrieval.columns import PictureColumns, build_columns
-from sightline.retrieval.filters import FilterError, compile_filter, parse_filter
+from sightline.retrieval.columns.builder import build_columns
+from sightline.retrieval.columns.kinds import PictureColumns
+from sightline.retrieval.filters.filter import compile_filter, parse_filter
+from sightline.retrieval.filters.tree import FilterError
 from sightline.types import Annotation, Group, Picture, Rights
 
 TOKYO = timezone(timedelta(hours=9))

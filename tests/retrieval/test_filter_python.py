@@ -12,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.errors import UserError
-from sightline.retrieval.columns import build_columns
-from sightline.retrieval.filters import FilterError, compile_filter, parse_filter, python, python_terms
+from sightline.retrieval.columns.builder import build_columns
+from sightline.retrieval.filters import python, python_terms
+from sightline.retrieval.filters.filter import compile_filter, parse_filter
+from sightline.retrieval.filters.tree import FilterError
 from sightline.types import Annotation, Picture
 
 COLUMNS = build_columns(

@@ -10,8 +10,8 @@ import pytest
 
 from sightline.errors import MissingExtraError, UserError
 from sightline.retrieval import gazetteer
-from sightline.retrieval.columns import build_columns
-from sightline.retrieval.filters import compile_filter, parse_filter
+from sightline.retrieval.columns.builder import build_columns
+from sightline.retrieval.filters.filter import compile_filter, parse_filter
 from sightline.retrieval.gazetteer import find_place, name_places, nearest_place
 from sightline.types import Picture
 
@@ -108,5 +108,7 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_filters_import_nothing_heavy() -> None:
-    code = "import sys, sightline.retrieval.filters, sightline.retrieval.gazetteer; print('scipy' in sys.modules)"
+    code = (
+        "import sys, sightline.retrieval.filters.filter, sightline.retrieval.gazetteer; print('scipy' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

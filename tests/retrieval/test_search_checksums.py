@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from sightline.io import checksums
 from sightline.io.checksums import chosen, is_damaged, sums_of
-from sightline.retrieval.vector_stores import open_vector_store
 from sightline.retrieval.vector_stores.base import DamagedError
+from sightline.retrieval.vector_stores.registry import open_vector_store
 
 
 @settings(deadline=None, max_examples=50)

@@ -16,8 +16,9 @@ from sightline.errors import UserError
 from sightline.indexing import index, read_annotations
 from sightline.models.embedders.registry import find_embedder
 from sightline.pictures import scan
-from sightline.retrieval.filters import FilterError
-from sightline.retrieval.index import Parts, index_names
+from sightline.retrieval.filters.tree import FilterError
+from sightline.retrieval.index.build import Parts
+from sightline.retrieval.index.manifest import index_names
 from sightline.retrieval.search import search
 from sightline.retrieval.searcher import Searcher
 from sightline.types import Benchmark, Corpus, Method, Relevance, Scope, SearchQuery, Task

@@ -24,7 +24,7 @@ from sightline.retrieval.ranking import (
     ranked_by,
     spread_out,
 )
-from sightline.retrieval.vector_stores import open_vector_store
+from sightline.retrieval.vector_stores.registry import open_vector_store
 
 _LIST = st.dictionaries(st.integers(0, 20), st.floats(-1, 1, width=32), max_size=12)
 

@@ -18,8 +18,9 @@ from sightline.indexing import index
 from sightline.io.locks import locked
 from sightline.metrics.scope import Scopes
 from sightline.models.photos.ocr import WordReader
-from sightline.retrieval.index import Content, Parts, build_index, index_names
-from sightline.retrieval.index.manifest import find_manifest, index_folder
+from sightline.retrieval.index.build import Parts, build_index
+from sightline.retrieval.index.content import Content
+from sightline.retrieval.index.manifest import find_manifest, index_folder, index_names
 from sightline.retrieval.search import search
 from sightline.retrieval.searcher import Searcher
 from sightline.types import Benchmark, Corpus, Method, Picture, Relevance, Scope, SearchQuery, Task

@@ -15,9 +15,10 @@ from search_tools import RGB, Colours, JointColours, TokenColours, group, paint,
 from sightline.calls.ledger import read_ledger
 from sightline.calls.session import CallOptions, Session
 from sightline.errors import UserError
-from sightline.retrieval.index import Content, Parts, build_index
+from sightline.retrieval.index.build import Parts, build_index
+from sightline.retrieval.index.content import Content
 from sightline.retrieval.searcher import Searcher
-from sightline.retrieval.vector_stores import VectorStoreGoneError
+from sightline.retrieval.vector_stores.base import VectorStoreGoneError
 from sightline.types import Box, Method, Picture, PictureRef, Scope, SearchQuery
 
 WORDS, HYBRID = Method(vectors=False, words=True), Method(words=True)

@@ -6,7 +6,7 @@ import itertools
 import os
 import sys
 
-from sightline.runs import RunWriter
+from sightline.runs.folder import RunWriter
 from sightline.types import Attempt, LedgerEntry, Run, Text
 
 with RunWriter.open(sys.argv[1], Run("bench", "system", ())) as writer:

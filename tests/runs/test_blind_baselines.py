@@ -11,8 +11,8 @@ import pytest
 from runs.test_shortcuts import PLANTED, clean, fitting
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.metrics.evaluation import evaluate, headline_metrics
-from sightline.runs import read_run
 from sightline.runs.blind_baselines import blind_baselines, score_blind_baselines
+from sightline.runs.folder import read_run
 from sightline.runs.runner import run
 from sightline.types import Annotation, Answer, Benchmark, Choice, Corpus, Option, Picture, PictureSet, Task
 from sightline.types.task_table import Tasks

@@ -17,7 +17,7 @@ from sightline.benchmark.folder import read_benchmark
 from sightline.calls.session import CallOptions, Session
 from sightline.errors import StoppedError, UserError
 from sightline.metrics.ranked_batch import order_of
-from sightline.runs import read_run
+from sightline.runs.folder import read_run
 from sightline.runs.runner import ordered, run
 from sightline.runs.system_loader import visible
 from sightline.runs.system_spec import Spec, make_spec

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from runs.run_world import Scripted, coloured
 from sightline.errors import UserError
 from sightline.metrics.sets import overlap
-from sightline.runs import read_run
+from sightline.runs.folder import read_run
 from sightline.runs.runner import run
 from sightline.runs.systems.cut import CutRanking, fit, folds_of
 from sightline.types import (

@@ -8,10 +8,10 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings
 
-from sightline import runs as runs_on_disk
 from sightline.benchmark.problems import ProblemsError
 from sightline.errors import UserError
-from sightline.runs import BLOBS, blob_path, read_run, validate, write_run
+from sightline.runs import folder as runs_on_disk
+from sightline.runs.folder import BLOBS, blob_path, read_run, validate, write_run
 from sightline.types import Attempt, Choice, Failure, Ranking, Run, Text
 from strategies import runs, sha256s
 

@@ -17,7 +17,7 @@ from runs.run_world import coloured
 from search_tools import Colours
 from sightline import Benchmark, Failure, FunctionSystem, PictureSet, Ranking, Task, Text, UserError
 from sightline.errors import StoppedError
-from sightline.runs import read_run
+from sightline.runs.folder import read_run
 from sightline.types import Choice, Trace
 from sightline.types.task_table import Tasks
 

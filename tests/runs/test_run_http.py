@@ -23,8 +23,9 @@ from runs.run_world import coloured
 from sightline.benchmark.folder import read_benchmark
 from sightline.calls.session import Session
 from sightline.errors import SightlineError, UserError
-from sightline.retrieval.index import Content, build_index
-from sightline.runs import read_run
+from sightline.retrieval.index.build import build_index
+from sightline.retrieval.index.content import Content
+from sightline.runs.folder import read_run
 from sightline.runs.runner import run
 from sightline.runs.system_spec import parse_spec
 from sightline.runs.systems.http import MalformedError, read_hits, status_failure

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from runs.run_world import coloured
-from sightline.runs import read_run
+from sightline.runs.folder import read_run
 
 SCRIPT = Path(__file__).with_name("run_to_be_killed.py")
 TASKS = 60

@@ -11,7 +11,7 @@ from runs.run_world import Scripted, coloured
 from sightline.benchmark.folder import read_benchmark
 from sightline.errors import UserError
 from sightline.metrics.scores import SCORES_FILE, read_scores
-from sightline.runs import read_run
+from sightline.runs.folder import read_run
 from sightline.runs.runner import run
 from sightline.types import Failure, Ranking, Task
 

@@ -15,7 +15,7 @@ from sightline.errors import UserError
 from sightline.models.embedders.onnx_clip import OnnxClip
 from sightline.retrieval.searcher import Searcher
 from sightline.retrieval.vector_stores.base import VectorStoreGoneError
-from sightline.runs import read_run
+from sightline.runs.folder import read_run
 from sightline.runs.runner import run
 from sightline.runs.systems import retriever
 from sightline.types import Failure, Picture, PictureSet, Prediction, Ranking

@@ -13,9 +13,9 @@ import sightline
 from runs.run_world import Scripted, coloured
 from sightline.benchmark.folder import read_benchmark
 from sightline.errors import SightlineError, StoppedError, UserError
-from sightline.runs import read_run
+from sightline.runs.folder import read_run
 from sightline.runs.runner import run
-from sightline.runs.systems import Outcome, attempt_number
+from sightline.runs.systems.base import Outcome, attempt_number
 from sightline.types import Benchmark, Choice, Failure, LedgerEntry, PictureSet, Ranking, Task, Text
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from sightline.errors import UserError
 from sightline.io import append_only_file
-from sightline.runs import RunWriter, read_run, write_run
+from sightline.runs.folder import RunWriter, read_run, write_run
 from sightline.types import Attempt, Failure, LedgerEntry, Run, Text
 
 HEADER = Run("bench", "system", (), seed=1, limits={"tasks": 10}, versions={"sightline": "0.1.0"})

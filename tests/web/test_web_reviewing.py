@@ -83,12 +83,22 @@ def test_the_queue_goes_from_conflicts_to_what_one_saw_to_what_nobody_saw() -> N
     assert queue_for("zoe", sample, votes) == [("t", "b"), ("t", "a")]  # The third has decided.
 
 
-def test_a_sample_takes_as_many_of_each_tier_as_it_can(shelf: LoadedBenchmark) -> None:
+def test_what_two_people_contradict_each_other_on_comes_to_them_again_at_the_end() -> None:
+    sample = [("t", "a"), ("t", "b")]
+    votes = {("t", "a"): {"ana": True, "ben": False}, ("t", "b"): {"ana": True}}
+    assert queue_for("ana", sample, votes) == [("t", "a")] and queue_for("ben", sample, votes) == [("t", "b")]
+    votes[("t", "b")]["ben"] = True
+    assert queue_for("ben", sample, votes) == [("t", "a")] and queue_for("eva", sample, votes) == [("t", "a")]
+    whole = {("t", WHOLE): {"ana": True, "ben": False}}
+    assert queue_for("ana", [("t", WHOLE)], whole) == []  # What is wrong with it takes a third person.
+
+
+def test_a_sample_takes_of_each_stratum(shelf: LoadedBenchmark) -> None:
     labels = labels_of(shelf.benchmark)
     sample = sample_of(shelf.benchmark, labels, 8)
-    tiers = {(one.task, one.picture): one.tier for one in shelf.benchmark.candidates}
-    drawn = [tiers[pair] for pair in sample]
-    assert len(set(sample)) == 8 and {tier: drawn.count(tier) for tier in drawn} == dict.fromkeys(set(drawn), 2)
+    drawn = [labels.stratum[pair] for pair in sample]
+    assert len(set(sample)) == 8 and set(drawn) == set(labels.stratum.values())
+    assert sum(labels.now[pair] > 0 for pair in sample) >= 5
     assert sample == sample_of(shelf.benchmark, labels, 8)
     assert sample_of(shelf.benchmark, labels, 1000) == sorted(labels.now)
 
@@ -299,6 +309,59 @@ def test_answers_are_decided_on_in_the_app(copied: Path) -> None:
     assert card["checked"]["answers"]["checked"] == 3 and card["queries_reviewed"]["accepted"] == 1
     assert "1 accepted, 0 rejected" in looking.get("/bench/benchmark").text
     assert validate_benchmark(copied / "benchmark") == ()
+
+
+def test_more_is_drawn_when_the_first_draw_is_done(tmp_path: Path) -> None:
+    write_benchmark(benchmark(20), tmp_path / "bench")
+    looking = client(open_app(None, (tmp_path,), port=8377))
+    looking.cookies.set("sightline-person", "ana")
+    page = looking.get("/review/bench").text
+    csrf = forgery_token(page)
+    assert "0 of 100 by you" in page and "labels right" not in page
+
+    def decide(pair: tuple[str, str]) -> str:
+        fields = {"csrf": csrf, "task": pair[0], "picture": pair[1], "decision": "relevant"}
+        return looking.post("/review/bench", data=fields, follow_redirects=False).headers["location"]
+
+    sample = sample_of(benchmark(20), labels_of(benchmark(20)), 160)
+    first = set(sample_of(benchmark(20), labels_of(benchmark(20))))
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    said = tuple(Review(task, "ana", "relevant", at, picture) for task, picture in sample if (task, picture) in first)
+    write_benchmark(replace(benchmark(20), reviews=said[:1]), tmp_path / "bench", force=True)
+    assert "19 more decisions until a share of right labels is shown" in looking.get("/review/bench").text
+    write_benchmark(replace(benchmark(20), reviews=said), tmp_path / "bench", force=True)
+    done = looking.get("/review/bench").text
+    assert "Nothing is waiting for you" in done and "labels right" in done and "Grade: <b>" in done
+    assert re.search(r'href="/review/bench\?sample=150"[^>]*>Draw 50 more<', done)
+    assert "100 of 150 by you" in looking.get("/review/bench?sample=150").text
+    rest = [pair for pair in sample if pair not in first]
+    for pair in [pair for pair in sample_of(benchmark(20), labels_of(benchmark(20)), 150) if pair in rest][:5]:
+        decide(pair)
+    assert "105 of 150 by you" in looking.get("/review/bench").text  # The part that was begun belongs to the queue.
+
+
+def test_two_who_disagree_settle_it_in_the_app(tmp_path: Path) -> None:
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    every = [(task, id_) for task, id_ in labels_of(benchmark(1)).now]
+    said = [Review(task, who, "relevant", at, id_) for who in ("ana", "ben") for task, id_ in every]
+    said[0] = replace(said[0], decision="not relevant")
+    write_benchmark(replace(benchmark(1), reviews=tuple(said)), tmp_path / "bench")
+    looking = client(open_app(None, (tmp_path,), port=8377))
+    looking.cookies.set("sightline-person", "ana")
+    page = looking.get("/review/bench").text
+    assert "You and ben disagree." in page and "what you decide now settles it" in page
+    fields = {"csrf": forgery_token(page), "task": "t0", "picture": "p0", "decision": "not relevant"}
+    assert looking.post("/review/bench", data=fields, follow_redirects=False).status_code == 303
+    held = read_benchmark(tmp_path / "bench")
+    assert held.reviews[-1].decision == "not relevant: resolved"
+    votes = votes_of(standing(held.reviews), held, labels_of(held).now)
+    assert votes["t0", "p0"] == {"ana": False, "ben": False}
+    assert "Nothing is waiting for you" in looking.get("/review/bench").text
+    told = looking.get("/review/bench/people").text
+    assert "Nowhere: nobody contradicts anybody" in told and '<td class="number">1</td></tr>' in told
+    out, applied = review_benchmark(tmp_path / "bench")
+    changed = next(one for one in applied.changes if one.picture == "p0")
+    assert (changed.was, changed.now) == (1, 0) and out.name == "bench-v2"
 
 
 def test_the_app_tells_of_a_version_that_people_mended(copied: Path) -> None:

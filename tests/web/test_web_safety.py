@@ -17,10 +17,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from search_tools import Colours
+from sightline.authoring import review as review_module
+from sightline.benchmark import review_file
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.validation import validate_benchmark
 from sightline.types import Benchmark, Candidate, Corpus, Picture, Relevance, Task
-from sightline.web import reviews as book_module
 from sightline.web.library import FolderNames, Library, LoadedBenchmark
 from sightline.web.reviews import ReviewLog, last_of, mark_of
 from sightline.web.server import open_app
@@ -183,7 +184,7 @@ def test_a_decision_is_saved_though_the_card_is_not(tmp_path: Path, monkeypatch:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(book_module, "write_json", full)
+    monkeypatch.setattr(review_module, "write_json", full)
     reply = app.post("/review/benchmark", data=fields | {"decision": "relevant"})
     assert reply.status_code == 200 and "the card could not be brought up to date" in reply.text
     assert len(lines(folder)) == 1
@@ -253,7 +254,7 @@ def test_a_benchmark_that_can_not_be_written_says_so(tmp_path: Path, monkeypatch
     def refused(_: Path) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(book_module, "AppendOnlyFile", refused)
+    monkeypatch.setattr(review_file, "AppendOnlyFile", refused)
     reply = post(app, "/review/benchmark", fields | {"decision": "relevant"})
     assert reply.status_code == 400 and "Permission denied" in reply.text and "was not saved" in reply.text
 

@@ -209,7 +209,9 @@ def test_metrics_of_tasks_that_neither_did_are_not_compared(life: Path) -> None:
         )
         for run in runs
     ]
-    all_metrics, left = ({str(row[0]) for row in _differences(held, pairs.pairs).rows} for held in (runs, lazy))
+    all_metrics, left = (
+        {getattr(row[0], "text", row[0]) for row in _differences(held, pairs.pairs).rows} for held in (runs, lazy)
+    )
     of_answers = {metric for run in runs for row in run.scores.tasks if row.kind == "answer" for metric in row.values}
     others = {metric for run in runs for row in run.scores.tasks if row.kind != "answer" for metric in row.values}
     assert all_metrics - left == of_answers - others != set()

@@ -17,7 +17,8 @@ from PIL import Image
 
 from sightline.models.protocols import Pixels
 from sightline.retrieval.columns.builder import build_columns
-from sightline.retrieval.filters import FilterError, compile_filter, parse_filter
+from sightline.retrieval.filters.filter import compile_filter, parse_filter
+from sightline.retrieval.filters.tree import FilterError
 from sightline.types import Box, ChatReply, ChatRequest, ImagePart, Message, Picture, ToolSpec
 from sightline_world.models.chat.model import WorldChat
 from sightline_world.models.chat.parser import understand

@@ -15,7 +15,7 @@ from sightline.authoring import judge_photos
 from sightline.authoring import project as files
 from sightline.authoring.judge_function import judge_by_function
 from sightline.authoring.judge_labels import JudgingFigures, JudgingRun
-from sightline.authoring.judge_pool import JudgeWork, check_retrievers, make_pool
+from sightline.authoring.judge_pool import Bounded, JudgeWork, QueryPool, check_retrievers, make_pool
 from sightline.authoring.judge_requests import (
     STAGE,
     GroupVerdicts,
@@ -37,6 +37,9 @@ from sightline.models.protocols import Embedder
 from sightline.types import Failure
 
 _GOOD_COVERAGE = 0.8
+_SLACK = 0.1
+"""The lower limit of coverage may be so much below the target."""
+DOUBLINGS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,7 @@ class JudgeStage:
         try:
             with store:
                 self._judge(judging)
+                self._grow(judging)
         except StoppedError as error:
             stopped = error
         figures = judging.finish()
@@ -80,7 +84,7 @@ class JudgeStage:
             (*(project.path(name) for name in self.writes), store.failed_path),
             judging.counts(figures),
             dict(figures.failures),
-            (*work.warnings, *store.warnings, *_warnings(figures)),
+            (*work.warnings, *store.warnings, *_warnings(figures, project.config.judge.coverage)),
             figures.usd,
         )
 
@@ -109,6 +113,41 @@ class JudgeStage:
             for group, judged in self._answers(groups, questions, project):
                 judging.take(group, judged)
 
+    def _grow(self, judging: JudgingRun) -> None:
+        """With `judge.coverage`: draw more from outside, twice as many each time, until the pools hold enough.
+
+        Queries that are set aside do not grow.
+        """
+        work, target = judging.work, judging.work.project.config.judge.coverage
+        for doubled in range(1, DOUBLINGS + 1 if target is not None else 0):
+            figures = judging.finish()
+            if not figures.queries or not is_short(figures.missed.coverage, target):
+                return
+            aside = {item.query for item in figures.set_aside}
+            grown = [
+                old if old.query.id in aside else work.pool(planned, 2**doubled)
+                for planned, old in zip(work.planned, work.pools, strict=True)
+            ]
+            if not self._judge_more(judging, grown):
+                return
+
+    def _judge_more(self, judging: JudgingRun, grown: Sequence[QueryPool]) -> bool:
+        """Judge what is new in grown pools and adopt it; False where there is nothing, or the budget is used up.
+
+        A picture that can't be judged, or no longer is, does not join.
+        """
+        both = list(zip(judging.work.pools, grown, strict=True))
+        part = judging.part([new.only(set(new.found_by) - set(old.found_by)) for old, new in both])
+        stopped = not any(pool.found_by for pool in part.work.pools)
+        try:
+            self._judge(part)
+        except StoppedError as error:
+            judging.work.warnings.append(f"Pools stopped growing: {error.message}")
+            stopped = True
+        judged = judging.add(part)
+        judging.work.adopt([new.only({*old.found_by, *judged.get(old.query.id, ())}) for old, new in both])
+        return not stopped
+
     def _batches(
         self,
         todo: Sequence[tuple[JudgeQuestions, list[JudgeGroup]]],
@@ -135,10 +174,11 @@ class JudgeStage:
         return ask_many(groups, JudgeJob(questions), project.session)
 
     def _price(self, work: JudgeWork, panel: Sequence[JudgeQuestions]) -> CostPlan:
-        """From the planned pools, as if everything that the searches find were new."""
+        """From the planned pools, as if all that the searches find were new and pools grew as far as they can."""
         project = work.project
         settings = project.config.judge
-        more = len(check_retrievers(settings)) * settings.depth + settings.outside
+        most = 1 if settings.coverage is None else 2 * 2**DOUBLINGS
+        more = len(check_retrievers(settings)) * settings.depth + settings.outside * most
         pools = [make_pool(query, {}, {}, project.config) for query in work.planned]
         stages: list[StagePlan] = []
         for questions in panel:
@@ -187,7 +227,7 @@ def _scaled(stage: StagePlan, factor: float) -> StagePlan:
     )
 
 
-def _warnings(figures: JudgingFigures) -> Iterator[str]:
+def _warnings(figures: JudgingFigures, target: float | None) -> Iterator[str]:
     if figures.weak:
         yield judge_photos.WEAK
     reasons = Counter(item.reason for item in figures.set_aside)
@@ -199,11 +239,18 @@ def _warnings(figures: JudgingFigures) -> Iterator[str]:
     if alpha.value is not None and alpha.value < GOOD_ALPHA:
         yield f"the judges agree little: Krippendorff's alpha is {alpha.value:.2f}; less than {GOOD_ALPHA} is weak"
     found = figures.missed.coverage
-    if found is not None and found.low < _GOOD_COVERAGE:
+    if found is not None and (found.low < _GOOD_COVERAGE if target is None else is_short(found, target)):
+        aim = "" if target is None else f", where judge.coverage asks for {target:.0%}"
         yield (
-            f"the pools may miss relevant pictures: an estimated {found.value:.0%} of them are found "
-            f"(95 % interval {found.low:.0%} to {found.high:.0%}); raise judge.depth or judge.outside to know better"
+            f"coverage-low: the pools may miss relevant pictures: an estimated {found.value:.0%} of them are found "
+            f"(95 % interval {found.low:.0%} to {found.high:.0%}){aim}; raise judge.depth, judge.outside or "
+            "judge.coverage"
         )
+
+
+def is_short(found: Bounded | None, target: float | None) -> bool:
+    """Is the estimate below the target, or its lower limit below that by more than 0.1?"""
+    return found is not None and target is not None and (found.value < target or found.low < target - _SLACK)
 
 
 def _refuse_nothing(figures: JudgingFigures, project: Project) -> None:

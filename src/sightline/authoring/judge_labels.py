@@ -218,6 +218,20 @@ class JudgingRun:
         for picture, failure in judged.failures.items():
             self._fail(group.query, group.judge, picture, failure)
 
+    def part(self, pools: Sequence[QueryPool]) -> JudgingRun:
+        """The same panel before some pools alone, with counts of its own."""
+        return JudgingRun(replace(self.work, pools=pools), self.store, self.panel)
+
+    def add(self, part: JudgingRun) -> dict[str, set[str]]:
+        """Count what a part came to; which pictures of each query have a verdict from it."""
+        self.made, self.kept = self.made + part.made, self.kept + part.kept
+        self.usd = total_usd((self.usd, part.usd))
+        self.failures.update(part.failures)
+        judged: dict[str, set[str]] = {}
+        for verdict in part._verdicts():
+            judged.setdefault(verdict.task, set()).add(verdict.picture)
+        return judged
+
     def finish(self) -> JudgingFigures:
         """Labels from the verdicts, and all files that hold them."""
         work, project = self.work, self.work.project

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sightline.authoring import project as files
 from sightline.authoring.plan import own_embedder
@@ -31,13 +32,16 @@ from sightline.config import Config
 from sightline.config.settings import ColumnSettings, JudgeSettings
 from sightline.errors import MissingExtraError, UserError, nearest
 from sightline.io.jsonl import write_jsonl
-from sightline.metrics.statistics import wilson
+from sightline.metrics.labels.rare_counts import weighted_count
+from sightline.metrics.statistics.intervals import wilson
 from sightline.models.protocols import Embedder
 from sightline.retrieval.methods import METHODS
 from sightline.types import Annotation, Estimate, Picture, SearchQuery, Tier
 
-CHANCE, PLANNED = "chance", "plan"
-"""Where a candidate came from, beside the ways of searching."""
+CHANCE, NEAR, PLANNED = "chance", "chance near", "plan"
+"""Where a candidate came from, beside the ways of searching: drawn from far outside, from near outside, or planned."""
+_RING = 4
+"""Where pools grow, what the searches find down to so many times `judge.depth` is near outside."""
 _FIRST: tuple[Tier, ...] = ("seed", "positive", "hard", "near", "neutral", "pooled", "easy", "random")
 """The tiers from the most telling on."""
 _VECTORS = frozenset({"vectors", "hybrid"})
@@ -47,16 +51,29 @@ _LEVEL = 0.95
 
 @dataclass(frozen=True, slots=True)
 class QueryPool:
-    """A query's candidates, seeds first, each with all that found it; `outside` pictures were left to draw from."""
+    """A query's candidates, seeds first, each with all that found it; `outside` pictures were left to draw from.
+
+    Of these, `near` are ranked right after what joined the pool.
+    """
 
     query: PlannedQuery
     found_by: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     outside: int = 0
+    near: int = 0
 
     @property
-    def drawn(self) -> tuple[str, ...]:
-        """Pictures that were drawn from outside, which nothing else found."""
-        return tuple(picture for picture, by in self.found_by.items() if by == (CHANCE,))
+    def drawn(self) -> tuple[tuple[int, tuple[str, ...]], ...]:
+        """Far outside and near outside: how many pictures there were, and which were drawn."""
+        return tuple(
+            (size, tuple(picture for picture, by in self.found_by.items() if by == (name,)))
+            for name, size in ((CHANCE, self.outside - self.near), (NEAR, self.near))
+        )
+
+    def only(self, pictures: Collection[str]) -> QueryPool:
+        """The pool of those candidates alone."""
+        kept = tuple(candidate for candidate in self.query.candidates if candidate.picture in pictures)
+        by = {picture: names for picture, names in self.found_by.items() if picture in pictures}
+        return replace(self, query=replace(self.query, candidates=kept), found_by=by)
 
     def row(self, names: ColumnSettings) -> dict[str, Any]:
         """A line of `pool.jsonl`: a plan's, and what found each candidate."""
@@ -82,7 +99,8 @@ def search_pools(work: JudgeWork, embedder: str | Embedder | None) -> dict[str, 
     found: dict[str, dict[str, tuple[str, ...]]] = {}
     with Searcher.open(name=name, embedder=opened, session=project.session) as searcher:
         for planned in work.planned:
-            query = SearchQuery(text=work.wordings[planned.id].text, k=settings.depth)
+            ring = 1 if settings.coverage is None else _RING
+            query = SearchQuery(text=work.wordings[planned.id].text, k=settings.depth * ring)
             found[planned.id] = {
                 method: tuple(hit.picture.id for hit in searcher.search(query, METHODS[method]).hits)
                 for method in methods
@@ -134,21 +152,35 @@ def check_retrievers(settings: JudgeSettings) -> tuple[str, ...]:
 
 
 def make_pool(
-    planned: PlannedQuery, found: Mapping[str, Sequence[str]], pictures: Mapping[str, Picture], config: Config
+    planned: PlannedQuery,
+    found: Mapping[str, Sequence[str]],
+    pictures: Mapping[str, Picture],
+    config: Config,
+    factor: int = 1,
 ) -> QueryPool:
-    """The planned candidates, then what the searches add, then pictures drawn from all others."""
+    """The planned candidates, then what the searches add, then pictures drawn from all others.
+
+    With `judge.coverage` as many are drawn from near outside; `factor` times `judge.outside` of each. A larger factor
+    draws those of a smaller one, and more.
+    """
     settings = config.judge
     by: dict[str, list[str]] = {candidate.picture: [PLANNED] for candidate in planned.candidates}
     for name, results in found.items():
-        for picture in results:
+        for picture in results[: settings.depth]:
             by.setdefault(picture, []).append(name)
     known = {candidate.picture for candidate in planned.candidates}
     added = [Pooled(picture, "pooled", None) for picture in by if picture not in known]
     candidates = _capped((*planned.candidates, *added), settings.max_candidates)
     kept = {candidate.picture for candidate in candidates}
-    others = sorted(set(pictures) - kept)
+    ring = {picture for results in found.values() for picture in results[settings.depth :]}
+    near = sorted((ring & set(pictures)) - kept)
+    others = sorted(set(pictures) - kept - ring)
     rng = np.random.default_rng((settings.random_seed % 2**32, zlib.crc32(planned.id.encode())))
-    drawn = [others[at] for at in rng.permutation(len(others))[: settings.outside]]
+    drawn = {
+        stratum[at]: (name,)
+        for name, stratum in ((CHANCE, others), (NEAR, near))
+        for at in rng.permutation(len(stratum))[: factor * settings.outside]
+    }
     sources = {picture: tuple(names) for picture, names in by.items() if picture in kept}
     return QueryPool(
         PlannedQuery(
@@ -157,8 +189,9 @@ def make_pool(
             (*candidates, *(Pooled(picture, "random", None) for picture in drawn)),
             planned.short,
         ),
-        sources | dict.fromkeys(drawn, (CHANCE,)),
-        len(others),
+        sources | drawn,
+        len(others) + len(near),
+        len(near),
     )
 
 
@@ -183,6 +216,8 @@ class JudgeWork:
     wordless: Sequence[str]
     warnings: list[str]
     pools: Sequence[QueryPool] = ()
+    found: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
+    "What the searches found for each query."
 
     @classmethod
     def read(cls, project: Project) -> JudgeWork:
@@ -206,12 +241,18 @@ class JudgeWork:
         project = self.project
         if embedder is None and project.config.models.embedder is None:
             embedder = own_embedder(self.notes.values())
-        found = search_pools(self, embedder)
-        self.pools = [
-            make_pool(query, found.get(query.id, {}), self.pictures, project.config) for query in self.planned
-        ]
-        names = project.config.columns
-        write_jsonl(project.prepare(files.POOL), (pool.row(names) for pool in self.pools))
+        self.found = search_pools(self, embedder)
+        self.adopt([self.pool(query) for query in self.planned])
+
+    def pool(self, planned: PlannedQuery, factor: int = 1) -> QueryPool:
+        """The pool of a query, with so many times the usual draws from outside."""
+        return make_pool(planned, self.found.get(planned.id, {}), self.pictures, self.project.config, factor)
+
+    def adopt(self, pools: Sequence[QueryPool]) -> None:
+        """Take these pools, and write them down."""
+        self.pools = pools
+        names = self.project.config.columns
+        write_jsonl(self.project.prepare(files.POOL), (pool.row(names) for pool in pools))
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,49 +293,74 @@ def estimate_missed(pools: Sequence[QueryPool], relevant: Mapping[str, Mapping[s
     captures = [_captures(pool, relevant[pool.query.id], sources) for pool in pools]
     once, twice = (sum(counts[number] for counts in captures) for number in (1, 2))
     drawn = _draw(pools, relevant)
-    missed = coverage = None
-    if drawn.rate is not None:
-        missed = Bounded(*(share * drawn.outside for share in (drawn.rate.mean, drawn.rate.low, drawn.rate.high)))
+    coverage = None
+    if (missed := drawn.missed) is not None:
         most = (missed.value, missed.high, missed.low)
         coverage = Bounded(*(found / (found + more) if found + more else 1.0 for more in most))
     overlap = _chao(captures, len(sources), seed)
-    return Missed(found, drawn.pictures, drawn.outside, drawn.rate, missed, coverage, sources, once, twice, overlap)
+    return Missed(
+        found, drawn.pictures, drawn.outside, drawn.rate, drawn.missed, coverage, sources, once, twice, overlap
+    )
 
 
 class _Drawn(NamedTuple):
     pictures: int
     outside: int
-    rate: Estimate | None
+    rate: Estimate | None = None
+    missed: Bounded | None = None
 
 
 def _draw(pools: Sequence[QueryPool], relevant: Mapping[str, Mapping[str, bool]]) -> _Drawn:
     """The share of relevant pictures outside the pools, each query counting as many as are outside its own.
 
-    Draws are independent within each query, and these are all the queries there are: so the interval is Wilson's, for
-    as many draws as the weights are worth, and queries are not resampled.
+    Draws are independent within each query, and these are all the queries there are: so queries are not resampled. The
+    interval is Wilson's, for as many draws as the weights are worth; where near and far outside are drawn apart, what
+    is missed is the sum of two weighted counts.
     """
-    values: list[float] = []
-    weights: list[float] = []
+    hits: tuple[list[float], list[float]] = ([], [])
+    weights: tuple[list[float], list[float]] = ([], [])
     outside = 0
     for pool in pools:
         labels = relevant[pool.query.id]
-        judged = [picture for picture in pool.drawn if picture in labels]
-        values += [float(labels[picture]) for picture in judged]
-        weights += [pool.outside / len(judged) for _ in judged]
-        outside += pool.outside - len(judged)
-    if not values:
-        return _Drawn(0, outside, None)
-    weight = np.array(weights)
-    mean = float(np.average(values, weights=weight))
+        for stratum, (size, pictures) in enumerate(pool.drawn):
+            judged = [picture for picture in pictures if picture in labels]
+            hits[stratum].extend(float(labels[picture]) for picture in judged)
+            weights[stratum].extend(size / len(judged) for _ in judged)
+            outside += size - len(judged)
+    hit, weight = np.array([*hits[0], *hits[1]]), np.array([*weights[0], *weights[1]])
+    if not len(hit):
+        return _Drawn(0, outside)
+    mean = float(np.average(hit, weights=weight))
     low, high = wilson(mean, float(weight.sum() ** 2 / (weight**2).sum()), _LEVEL)
-    return _Drawn(len(values), outside, Estimate(mean, low, high, len(values), 0, mean, _LEVEL, "wilson"))
+    rate = Estimate(mean, low, high, len(hit), 0, mean, _LEVEL, "wilson")
+    missed = Bounded(mean * outside, low * outside, high * outside)
+    if hits[1]:
+        missed = _summed([(np.array(each), np.array(of)) for each, of in zip(hits, weights, strict=True)])
+    return _Drawn(len(hit), outside, rate, missed)
+
+
+def _summed(strata: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]) -> Bounded:
+    """Finds of each stratum, each standing for N / n pictures, of which itself is judged: gamma intervals, added.
+
+    A find in n of N draws stands for w − 1 that are missed, w = N / n; as draws are without replacement, its variance
+    is w (w − 1). A stratum that was drawn whole misses nothing.
+    """
+    value, below, above = 0.0, 0.0, 0.0
+    for hits, weights in strata:
+        left = weights > 1 + 1e-9
+        if left.any():
+            w, places = weights[left], np.arange(int(left.sum()))
+            count = weighted_count(hits[left], w - 1, places, _LEVEL, w * (w - 1))
+            value += count.value
+            below, above = below + (count.value - count.low) ** 2, above + (count.high - count.value) ** 2
+    return Bounded(value, max(0.0, value - below**0.5), value + above**0.5)
 
 
 def _sources(pools: Sequence[QueryPool]) -> tuple[str, ...]:
     """What found pictures by itself; a hybrid finds what its parts find, so it tells nothing of its own beside them."""
     names = dict.fromkeys(name for pool in pools for by in pool.found_by.values() for name in by)
     parts = {"vectors", "words"} <= set(names)
-    return tuple(name for name in names if name != CHANCE and not (parts and name == "hybrid"))
+    return tuple(name for name in names if name not in (CHANCE, NEAR) and not (parts and name == "hybrid"))
 
 
 def _captures(pool: QueryPool, labels: Mapping[str, bool], sources: Sequence[str]) -> Counter[int]:

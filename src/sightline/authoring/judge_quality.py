@@ -15,7 +15,7 @@ import numpy as np
 from sightline.authoring.judge_verdicts import JudgeVerdict, by_pair, label_of
 from sightline.benchmark.label_quality import stratified
 from sightline.benchmark.review_decisions import BenchmarkLabels, Pair, labels_of, settled, standing, votes_of
-from sightline.metrics.statistics import estimate
+from sightline.metrics.statistics.estimates import estimate
 from sightline.types import Benchmark, Estimate
 
 _PARTS = 4
@@ -42,7 +42,7 @@ class JudgeRates:
 
 @dataclass(frozen=True, slots=True)
 class JudgeQuality:
-    """One judge: `rates` weighted back to all that it judged, by tier, and what each of its grades is worth.
+    """One judge: `rates` weighted back to all that it judged, by stratum of the draw; by tier; by each of its grades.
 
     `by_grade` is the judge's calibration: of the pictures to which it gave the grade, the share that people find
     relevant.
@@ -58,10 +58,11 @@ class JudgeQuality:
 
 @dataclass(frozen=True, slots=True)
 class JudgeGrades:
-    """What one judge said: grade and tier of each pair, and how many pairs each tier has, in all and by grade."""
+    """What one judge said: grade, tier and stratum of each pair, and how many pairs each stratum has, also by grade."""
 
     grades: Mapping[Pair, int]
     tier_of: Mapping[Pair, str]
+    stratum: Mapping[Pair, str]
     sizes: Mapping[str, int]
     by_grade: Mapping[int, Mapping[str, int]]
 
@@ -72,15 +73,15 @@ def said_by_judges(benchmark: Benchmark, labels: BenchmarkLabels) -> dict[str, J
     for one in benchmark.judgments:
         if (one.task, one.picture) in labels.stratum:
             grades[one.judge][one.task, one.picture] = one.grade
-    return {judge: _said(held, labels.stratum) for judge, held in sorted(grades.items())}
+    return {judge: _said(held, labels) for judge, held in sorted(grades.items())}
 
 
-def _said(grades: Mapping[Pair, int], stratum: Mapping[Pair, str]) -> JudgeGrades:
-    tier_of = {pair: stratum[pair] for pair in grades}
+def _said(grades: Mapping[Pair, int], labels: BenchmarkLabels) -> JudgeGrades:
     by_grade: dict[int, Counter[str]] = defaultdict(Counter)
     for pair, grade in grades.items():
-        by_grade[grade][tier_of[pair]] += 1
-    return JudgeGrades(grades, tier_of, Counter(tier_of.values()), by_grade)
+        by_grade[grade][labels.stratum[pair]] += 1
+    sizes = sum(by_grade.values(), Counter[str]())
+    return JudgeGrades(grades, labels.tier, labels.stratum, sizes, by_grade)
 
 
 def judge_quality(
@@ -88,7 +89,6 @@ def judge_quality(
     *,
     labels: BenchmarkLabels | None = None,
     said: Mapping[str, JudgeGrades] | None = None,
-    seed: int = 0,
 ) -> tuple[JudgeQuality, ...]:
     """Every judge of whose judgments people have checked some; `labels` and `said` where they are known already."""
     labels = labels or labels_of(benchmark)
@@ -98,13 +98,13 @@ def judge_quality(
         return ()
     judges = said_by_judges(benchmark, labels) if said is None else said
     return tuple(
-        _measured(judge, held, checked, seed)
+        _measured(judge, held, checked)
         for judge, held in judges.items()
         if (checked := {pair: is_so for pair, is_so in found.items() if pair in held.grades})
     )
 
 
-def _measured(judge: str, said: JudgeGrades, found: Mapping[Pair, bool], seed: int) -> JudgeQuality:
+def _measured(judge: str, said: JudgeGrades, found: Mapping[Pair, bool]) -> JudgeQuality:
     tiers: dict[str, dict[Pair, bool]] = defaultdict(dict)
     for pair, is_so in found.items():
         tiers[said.tier_of[pair]][pair] = is_so
@@ -112,13 +112,12 @@ def _measured(judge: str, said: JudgeGrades, found: Mapping[Pair, bool], seed: i
         judge,
         len(said.grades),
         len(found),
-        _rates(said, found, seed),
-        {tier: _rates(said, held, seed) for tier, held in sorted(tiers.items())},
+        _rates(said, found),
+        {tier: _rates(said, held) for tier, held in sorted(tiers.items())},
         {
             str(grade): stratified(
                 {pair: is_so for pair, is_so in found.items() if said.grades[pair] == grade},
-                said.tier_of,
-                seed=seed,
+                said.stratum,
                 sizes=sizes,
             )
             for grade, sizes in sorted(said.by_grade.items())
@@ -126,14 +125,14 @@ def _measured(judge: str, said: JudgeGrades, found: Mapping[Pair, bool], seed: i
     )
 
 
-def _rates(said: JudgeGrades, found: Mapping[Pair, bool], seed: int) -> JudgeRates:
+def _rates(said: JudgeGrades, found: Mapping[Pair, bool]) -> JudgeRates:
     says = {pair: said.grades[pair] > 0 for pair in found}
     agree = {pair: says[pair] == is_so for pair, is_so in found.items()}
     found_by_judge, found_by_people = ({pair for pair, is_so in each.items() if is_so} for each in (says, found))
     return JudgeRates(
-        stratified(agree, said.tier_of, seed=seed, sizes=said.sizes),
-        stratified(found, said.tier_of, seed=seed, sizes=said.sizes, among=found_by_judge),
-        stratified(says, said.tier_of, seed=seed, sizes=said.sizes, among=found_by_people),
+        stratified(agree, said.stratum, sizes=said.sizes),
+        stratified(found, said.stratum, sizes=said.sizes, among=found_by_judge),
+        stratified(says, said.stratum, sizes=said.sizes, among=found_by_people),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sightline.authoring import project as files
 from sightline.authoring.annotate import AnnotateStage, TaxonomyStage
@@ -36,6 +36,10 @@ from sightline.errors import UserError, nearest
 from sightline.io.files import PathLike, as_path, optional_path
 from sightline.models.protocols import Embedder
 from sightline.types import Benchmark
+
+if TYPE_CHECKING:
+    from sightline.authoring.query_sample import QueryLog
+    from sightline.runs.systems.base import System
 
 STAGES: Mapping[str, Callable[[Path | None, StageOptions], AuthoringStage]] = {
     "pictures": lambda folder, _: PicturesStage(folder),
@@ -130,8 +134,8 @@ class Made(Table[StageResult]):
     def bench(self) -> Path | None:
         """The folder of the benchmark, once it is assembled."""
         wrote = [path for stage in self.stages if stage.stage == "assemble" for path in stage.wrote]
-        place = wrote[-1] if wrote else self.folder / FOLDER
-        return place if (place / HEADER).is_file() else None
+        places = (*wrote[-1:], self.folder / FOLDER, self.folder)
+        return next((place for place in places if (place / HEADER).is_file()), None)
 
     def benchmark(self) -> Benchmark:
         """The benchmark itself."""
@@ -192,6 +196,9 @@ def make(
     embedder: str | Embedder | None = None,
     vectors: PathLike | None = None,
     batch: BatchOptions | None = None,
+    queries: PathLike | QueryLog | None = None,
+    pool: Mapping[str, PathLike | System | Embedder | UserFunction] | None = None,
+    depth: int = 10,
     watch: Callable[[StageResult], None] | None = None,
     seed: int | None = None,
     limit: int | None = None,
@@ -222,6 +229,14 @@ def make(
         What `embed` wrote, to plan by.
     batch:
         Ask in a provider's batch, at half the price.
+    queries:
+        A file of your own queries, or a `QueryLog` that says how it is read: `out` is then a benchmark of them that
+        people have still to judge, and no model is asked.
+    pool:
+        With `queries`: systems whose results are to be judged, by name. What `run` takes, or a run that is there: its
+        folder, a file (TREC, ranx, CSV) or a folder of these. They are kept in `runs` of the benchmark's folder.
+    depth:
+        With `pool`: how many results of each system are to be judged.
     watch:
         Is told of each stage when it is done.
     seed:
@@ -245,8 +260,18 @@ def make(
     6
     """
     session = Session.of(session, workspace)
+    random = session.seed if seed is None else seed
+    if queries is not None:
+        options = {
+            "depth": depth,
+            "seed": random,
+            "limit": limit,
+            "session": session,
+            "watch": watch or (lambda _: None),
+        }
+        return _of_queries(queries, pool or {}, pictures, out, **options)
     place, folder = optional_path(out, "the project's folder"), optional_path(pictures, "a folder of pictures")
-    loader = ProjectLoader(session, place, _named(given or {}), session.seed if seed is None else seed, limit)
+    loader = ProjectLoader(session, place, _named(given or {}), random, limit)
     panel = (judges,) if isinstance(judges, str) else tuple(judges)
     by = StageOptions(model, panel, embedder, optional_path(vectors, "a file of vectors"), batch)
     stages = _chosen(stage, folder, by)
@@ -267,6 +292,17 @@ def make(
     if made.price is not None:  # All stages in one table, with what they cost together.
         raise DryRunError(made.price)
     return made
+
+
+def _of_queries(
+    log: PathLike | QueryLog, pool: Mapping[str, Any], pictures: PathLike | None, out: PathLike | None, **options: Any
+) -> Made:
+    from sightline.authoring.queries_from_life import make_from_queries
+
+    if out is None:
+        raise UserError("The benchmark needs a place.", "sightline make DIR --queries FILE --out BENCH")
+    place, folder = as_path(out, "the folder of the benchmark"), optional_path(pictures, "a folder of pictures")
+    return Made(place, tuple(make_from_queries(log, pool, folder, place, **options)))
 
 
 def _chosen(stage: str | AuthoringStage | None, folder: Path | None, by: StageOptions) -> tuple[AuthoringStage, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,12 +17,23 @@ from sightline.authoring.review_changes import AppliedReviews, apply_reviews
 from sightline.authoring.stage import StageResult, free_plan
 from sightline.benchmark.files import HEADER, REVIEWS, TASKS, TRUTH
 from sightline.benchmark.folder import check_place, read_benchmark, write_benchmark_elsewhere
+from sightline.benchmark.grade import drawn_decisions, grade_of
 from sightline.benchmark.label_quality import check_labels
-from sightline.benchmark.review_decisions import PEOPLE
+from sightline.benchmark.review_decisions import (
+    PEOPLE,
+    BenchmarkLabels,
+    labels_of,
+    left_out_labels,
+    settled,
+    standing,
+    votes_of,
+)
 from sightline.benchmark.truth import TaskTruth
 from sightline.benchmark.validation import validate_benchmark
+from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io.jsonl import parse_line, read_json
+from sightline.io.files import sha256_of
+from sightline.io.jsonl import parse_line, read_json, write_json
 from sightline.runs.shortcuts.file_facts import read_files
 from sightline.types import Benchmark, Json, Relevance
 
@@ -41,11 +53,15 @@ def review_benchmark(
     """Apply the reviews of the benchmark in `source`, and write the next version to `out`; `source` stays as it is.
 
     `out` is `source` with the new version behind its name when not given; only that version, made of the same tasks
-    and with no reviews of its own, is replaced there. With `dry_run` nothing is written.
+    and with no reviews of its own, is replaced there. Reviews that only confirm labels make no new version: `source`
+    says of itself how many labels are right, and its grade. With `dry_run` nothing is written.
     """
     before = read_benchmark(source)
     applied = apply_reviews(before, people=people, accepted_only=accepted_only)
-    _refuse_nothing(source, before, applied, people)
+    if not _changes(source, before, applied, people):
+        if not dry_run:
+            refresh_card(source, before, people_summary(check_labels(before), judge_quality(before)))
+        return source, replace(applied, benchmark=before)
     version = applied.benchmark.version
     place = source if source.name not in ("", "..") else source.resolve()
     out = place.with_name(f"{place.name.removesuffix(f'-v{before.version}')}-v{version}") if out is None else out
@@ -89,7 +105,7 @@ class ReviewStage:
             () if self.dry_run else (out,),
             applied.counts(),
             {"problem": len(problems)} if problems else {},
-            (*_told(applied), *map(str, problems[:_SHOWN])),
+            (*_told(applied), *_graded(source, out, applied.benchmark), *map(str, problems[:_SHOWN])),
         )
 
 
@@ -104,20 +120,38 @@ def _refuse_another(out: Path, before: Benchmark, after: Benchmark) -> None:
         )
 
 
-def _refuse_nothing(source: Path, before: Benchmark, applied: AppliedReviews, people: int) -> None:
+def _changes(source: Path, before: Benchmark, applied: AppliedReviews, people: int) -> bool:
+    """Whether a new version is due; reviews that neither change nor confirm anything are refused."""
     if not before.reviews:
         raise UserError(
             f"nobody has reviewed {source}: it has no {REVIEWS.name}.", f"review it: sightline view {source}"
         )
     fresh = [task for task in applied.accepted if before.tasks[task].extra.get("review") == "waiting"]
-    if applied.changes or applied.left_out or fresh:
-        return
-    counts = applied.counts()
-    raise UserError(
-        f"the reviews of {source} change nothing: {counts['labels confirmed']:,} labels are confirmed, and about "
-        f"{applied.undecided:,} things fewer than {people} people agree.",
-        "nothing needs to be done; or where one person's word is enough, --people 1" if people > 1 else "review more",
-    )
+    if not (applied.changes or applied.left_out or fresh or applied.confirmed or applied.accepted):
+        needs = counted(applied.undecided, "item needs", "items need")
+        raise UserError(
+            f"The reviews of {source} change nothing: {needs} decisions of {counted(people, 'person', 'people')} "
+            "that agree.",
+            "Have a second person review. If one person's decision is enough, add --people 1."
+            if people > 1
+            else f"Review more labels: sightline view {source}",
+        )
+    return bool(applied.changes or applied.left_out or fresh)
+
+
+def refresh_card(
+    folder: Path, reviewed: Benchmark, summary: Mapping[str, Any], labels: BenchmarkLabels | None = None
+) -> None:
+    """Bring `benchmark.json` up to date with the reviews: what people say of the labels, the grade, the checksum."""
+    header = read_json(folder / HEADER)
+    card = header.setdefault("card", {})
+    audit = card.get("audit") if isinstance(card.get("audit"), dict) else {}
+    card["audit"] = {**audit, **summary}
+    basis = grade_of(reviewed, labels=labels).to_json()
+    header |= {"grade": basis.pop("grade"), "grade_basis": basis}
+    # Of no other table: what somebody damaged stays noticed.
+    header.setdefault("checksums", {})[REVIEWS.name] = sha256_of(folder / REVIEWS.name)
+    write_json(folder / HEADER, header)
 
 
 def _card(before: Benchmark, applied: AppliedReviews, people: int, source: Path) -> dict[str, Json]:
@@ -134,11 +168,25 @@ def _card(before: Benchmark, applied: AppliedReviews, people: int, source: Path)
         **{name.replace(" ", "_"): count for name, count in applied.counts().items()},
         "queries_before": len(before.tasks),
         "reasons": reasons,
+        "left_out_labels": _left_out_labels(before, applied),
     }
     if isinstance(retention, dict):
         kept = {"queries": len(before.tasks), "kept": len(after.tasks), "refused": reasons}
         card["retention"] = {**retention, "review": kept}
     return card
+
+
+def _left_out_labels(before: Benchmark, applied: AppliedReviews) -> dict[str, Json]:
+    """What people found of the drawn labels of queries that are left out, here and in versions before."""
+    labels, gone = labels_of(before), {one.task for one in applied.left_out}
+    votes = votes_of(standing(before.reviews), before, labels.now)
+    found = {name: list(counts) for name, counts in left_out_labels(before).items()}
+    for pair in drawn_decisions(before, labels) or ():
+        if pair[0] in gone and pair in labels.before:
+            held = found.setdefault(labels.stratum[pair], [0, 0])
+            held[0] += settled(votes[pair], 1) == (labels.before[pair] > 0)
+            held[1] += 1
+    return {name: [*counts] for name, counts in found.items()}
 
 
 def _audit(before: Benchmark, after: Benchmark, source: Path) -> dict[str, Any]:
@@ -183,6 +231,12 @@ def _whole(benchmark: Benchmark, task: str) -> dict[str, Any]:
         "truth": parse_line(path, 1, truth),
         "reviews": [parse_line(path, 1, line) for line in reviews],
     }
+
+
+def _graded(source: Path, out: Path, benchmark: Benchmark) -> tuple[str, ...]:
+    found = grade_of(benchmark)
+    same = (f"No label changed, so there is no new version; {source} is up to date.",) if out == source else ()
+    return (*same, f"Grade of the labels: {found.name}. {found.why}".rstrip())
 
 
 def _told(applied: AppliedReviews) -> tuple[str, ...]:

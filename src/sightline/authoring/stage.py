@@ -27,7 +27,7 @@ from sightline.types import ChatRequest, ImagePart, Message
 
 _NOUNS = (
     "picture", "pair", "file", "table", "chart", "facet", "flag", "word", "label", "verdict", "judgment", "candidate",
-    "annotation", "review", "problem",
+    "annotation", "review", "problem", "system", "near-duplicate",
 )  # fmt: skip
 _SINGULAR = {"queries": "query", "people": "person", **{f"{noun}s": noun for noun in _NOUNS}}
 "Nouns among the names of what stages count."

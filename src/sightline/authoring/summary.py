@@ -184,7 +184,7 @@ def _drawn(title: str, drawings: Sequence[Chart]) -> PagePart:
 
 
 def _sample(sample: Sequence[SampledPicture]) -> PagePart:
-    shown = [blocks.Thumbnail(one.data_url, short(one.picture.id, 26)) for one in sample[:_SHOWN]]
+    shown = [blocks.CaptionedPicture(one.data_url, short(one.picture.id, 26)) for one in sample[:_SHOWN]]
     return PagePart("A sample", [PicturesBlock(shown)])
 
 

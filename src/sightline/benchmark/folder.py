@@ -39,6 +39,8 @@ from sightline.io.files import PathLike, whole_folder, write_whole
 from sightline.io.jsonl import parse_line, read_json, read_jsonl, write_json
 from sightline.types import Benchmark, Corpus, Picture, Review, Task, Truth
 
+SAME_TASKS = "same_tasks"
+"""Of the card: checksums of versions with the same tasks and pictures, whose runs can be scored on this one."""
 _ELSEWHERE = "choose a new or an empty folder"
 CHECKSUMS_WAY = 'whatever writes a benchmark writes them: see "Your own questions" in docs/data-model.md'
 R = TypeVar("R", bound=StrictRecord)
@@ -184,12 +186,18 @@ def read_benchmark(folder: PathLike, *, keep_going: bool = False, reviews: bool 
         judgments=_values(source, JUDGMENTS),
         reviews=_values(replace(source, growing=True), REVIEWS) if reviews else (),
         checksum=checksum(parts),
-        former_checksums=former_checksums(source.folder, parts),
+        former_checksums=former_checksums(source.folder, parts) | same_tasks(header.card),
         folder=source.folder,
     )
     if problems:
         raise ProblemsError(problems, "nothing was read; correct these lines first")
     return benchmark
+
+
+def same_tasks(card: Mapping[str, Any]) -> frozenset[str]:
+    """The versions whose runs answer the tasks of this one, as its card says."""
+    said = card.get(SAME_TASKS)
+    return frozenset(one for one in said if isinstance(one, str)) if isinstance(said, list) else frozenset()
 
 
 def write_benchmark(
@@ -222,7 +230,8 @@ def write_benchmark(
             _copy(source, fresh / name)
         parts = checksums(fresh)
         write_json(fresh / HEADER, _header(benchmark, parts).model_dump(mode="json", by_alias=True))
-    return replace(benchmark, checksum=checksum(parts), former_checksums=frozenset(), folder=Path(folder))
+    former = same_tasks(benchmark.card)
+    return replace(benchmark, checksum=checksum(parts), former_checksums=former, folder=Path(folder))
 
 
 def write_benchmark_elsewhere(

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast, get_args
 
+from sightline.benchmark.files import HEADER
+from sightline.benchmark.folder import read_benchmark
 from sightline.benchmark.formats.base import FormatOptions
 from sightline.benchmark.formats.pictures import from_fields
 from sightline.benchmark.formats.retrieval import Judgments, RetrievalResults, bare_pictures, picture_uri, some
@@ -25,21 +29,30 @@ from sightline.benchmark.tables import (
 from sightline.class_names import name_of
 from sightline.english import counted
 from sightline.errors import UserError, did_you_mean
-from sightline.io.files import PathLike
+from sightline.io.files import PathLike, as_path
+from sightline.metrics.choices.options import read_options
+from sightline.metrics.registry import parse_name, split_names
 from sightline.types import (
+    Answer,
     Attempt,
     Benchmark,
+    Choice,
     Corpus,
+    Option,
     Picture,
     PictureRef,
+    PictureSet,
     Prediction,
     Ranking,
     Relevance,
     Run,
     Task,
+    TaskKind,
+    Truth,
 )
 
 _log = logging.getLogger(__name__)
+_KINDS: Mapping[type, TaskKind] = {PictureSet: "select", Answer: "answer", Choice: "choose"}
 _MOST_COMPARED = 10_000
 """Ids among which a wrong one is looked for."""
 
@@ -51,32 +64,64 @@ def benchmark_from_tables(
     *,
     name: str = "benchmark",
     columns: Mapping[str, str] | None = None,
-    labels: Sequence[str] = (),
-    metrics: Sequence[str] = (),
+    labels: str | Sequence[str] = (),
+    metrics: str | Sequence[str] = (),
     root: PathLike | None = None,
 ) -> Benchmark:
-    """A benchmark of rank tasks; `Benchmark.from_tables` says how."""
-    mapped = dict(columns or {})
+    """A benchmark; `Benchmark.from_tables` says how."""
+    usual, mapped = split_names(metrics), dict(columns or {})
+    for metric in usual:
+        parse_name(metric)
+    judgments, other = _by_kind(judgments)
     shown = TableRows("pictures", keyed_records(pictures, "pictures", "picture", "uri"), mapped)
     asked = TableRows("queries", keyed_records(queries, "queries", "query", "text"), mapped)
     judged = TableRows("judgments", judgment_records(judgments), mapped)
     check_columns(mapped, (shown, asked, judged))
     found = _judgments(judged)
     base = Path.cwd() if root is None else Path(root).expanduser()
-    known = _pictures(shown, base) if pictures is not None else bare_pictures(found.pictures, FormatOptions(), base)
-    tasks = {query: Task(query, "rank", (query,)) for query in found.grades}
+    named = (
+        *found.pictures,
+        *(one for said in other.values() if isinstance(said, PictureSet) for one in said.pictures),
+    )
+    known = _pictures(shown, base) if pictures is not None else bare_pictures(named, FormatOptions(), base)
+    tasks = {query: Task(query, "rank", (query,)) for query in (*found.grades, *other)}
     if queries is not None:
         tasks = _tasks(asked, known, (labels,) if isinstance(labels, str) else labels)
     if not (found.grades.keys() <= tasks.keys() and found.pictures.keys() <= known.keys()):
         _refuse_strangers(judged, tasks, known)
-    for warning in (*found.warnings(), *_unjudged([task for task in tasks if task not in found.grades])):
+    truth: dict[str, Truth] = {query: Relevance(grades) for query, grades in found.grades.items()} | other
+    for warning in (*found.warnings(), *_unjudged([task for task in tasks if task not in truth])):
         _log.warning("%s", warning)
-    posed = {id_: task for id_, task in tasks.items() if id_ in found.grades}
-    if not posed:
+    if not truth:
         raise UserError("No query has a judgment.", "Give at least one judgment: query, picture and grade.")
-    truth = {task: Relevance(found.grades[task]) for task in posed}
-    usual = (metrics,) if isinstance(metrics, str) else tuple(metrics)
-    return Benchmark(name, Corpus(name, known), posed, truth, metrics=usual)
+    tasks |= {query: _as_kind(tasks, query, said, known) for query, said in other.items()}
+    posed = {id_: task for id_, task in tasks.items() if id_ in truth}
+    return Benchmark(name, Corpus(name, known), posed, {query: truth[query] for query in posed}, metrics=usual)
+
+
+def _by_kind(judgments: Table) -> tuple[Table, dict[str, Truth]]:
+    """What is graded; and, by query, what is true of other kinds of task: a set of pictures, an answer, a choice."""
+    if not isinstance(judgments, Mapping):
+        return judgments, {}
+    other: dict[Any, Any] = {query: said for query, said in judgments.items() if isinstance(said, tuple(_KINDS))}
+    graded = {query: grades for query, grades in judgments.items() if query not in other}
+    return graded, {_id(query, "judgments"): said for query, said in other.items()}
+
+
+def _as_kind(tasks: Mapping[str, Task], query: str, said: Truth, pictures: Mapping[str, Picture]) -> Task:
+    """The task of a query that is not graded; the options of a choice are in a column `options`."""
+    if query not in tasks:
+        raise UserError(f'"{query}" of judgments is not in queries.', did_you_mean(query, tasks, "Add it to queries."))
+    extra = dict(tasks[query].extra)
+    options: tuple[Option, ...] = ()
+    if isinstance(said, Choice):
+        given: Any = extra.pop("options", ())
+        options = tuple(Option(one.key, (one.text or one.key,)) for one in read_options(given))
+        if said.option not in (keys := [one.key for one in options]):
+            raise UserError(f'"{said.option}" is not an option of "{query}".', f"Choose from {', '.join(keys)}.")
+    if isinstance(said, PictureSet) and (strange := [one for one in said.pictures if one not in pictures]):
+        raise UserError(f'"{strange[0]}" of "{query}" is not in pictures.', "Add it to pictures, or leave it out.")
+    return replace(tasks[query], kind=_KINDS[type(said)], options=options, extra=extra)
 
 
 def _unjudged(queries: Sequence[str]) -> Iterator[str]:
@@ -168,7 +213,7 @@ def _refuse_strangers(rows: TableRows, tasks: Mapping[str, Task], pictures: Mapp
 def run_from_rankings(
     rankings: Table,
     *,
-    benchmark: Benchmark | str | None = None,
+    benchmark: Benchmark | PathLike | None = None,
     system: str = "system",
     columns: Mapping[str, str] | None = None,
 ) -> Run:
@@ -180,6 +225,8 @@ def run_from_rankings(
     )
     if not attempts:
         raise UserError("There is no ranking.", "Give {query: {picture: score}}, {query: [pictures]} or a data frame.")
+    if isinstance(benchmark, os.PathLike) or (isinstance(benchmark, str) and (Path(benchmark) / HEADER).is_file()):
+        benchmark = read_benchmark(as_path(benchmark, "a benchmark"))
     if isinstance(benchmark, Benchmark):
         _check_tasks(attempts, benchmark)
         return Run(benchmark.name, system, attempts, benchmark.checksum)
@@ -268,7 +315,7 @@ def _id(value: Any, what: str) -> str:
 
 
 def _score(value: Any, what: str) -> float:
-    value = plain(value)
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    number = plain(value)
+    if isinstance(number, bool) or not isinstance(number, int | float):
         raise UserError(f"{what} has the score {value!r}.", "A score must be a number, and not NaN.")
-    return float(value)
+    return float(number)

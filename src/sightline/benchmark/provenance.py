@@ -6,8 +6,11 @@ that: texts of models are hidden from systems (`without_model_texts`), and confl
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from textwrap import shorten
 from typing import Any, Literal, TypeAlias
 
 from sightline.models.built_in import find_built_in
@@ -20,7 +23,19 @@ SHOW_ANNOTATIONS = "show_annotations"
 BENCHMAKER = "benchmaker"
 """Stands for the models behind files of benchmaker, which do not name them."""
 TEMPLATES = "templates"
+MAKERS_WORDS = "labels_made_by"
+"""Of the card: who made labels that came with an import, in their makers' words."""
+_LONGEST = 400
+_ABOUT_LABELS = re.compile(
+    r"^#{1,6}[^\n]*(?:annotat|label|judg|relevance|ground.truth)[^\n]*\n\s*(?P<said>[^#\s|<`].*?)(?=\n\s*\n|\n#|\Z)",
+    re.IGNORECASE | re.MULTILINE | re.DOTALL,
+)
 
+_FIXES = {
+    "none": "Have labels checked by people (in the app that view opens), or judge with another model.",
+    "sample": "Go by the corrected scores, or judge with another model.",
+    "all": "Have the queries worded by people or by another model.",
+}
 Origin: TypeAlias = Literal["made", "given"]
 
 
@@ -81,11 +96,30 @@ def provenance_of(benchmark: Benchmark) -> Provenance:
     )
 
 
-def with_origin(benchmark: Benchmark) -> Benchmark:
-    """The benchmark with its provenance on the card; one that says so already stays as it is."""
+def with_origin(benchmark: Benchmark, source: Path) -> Benchmark:
+    """The benchmark with its provenance on the card; one that says so already stays as it is.
+
+    Of labels that came with the files of `source`, what their makers say of them is quoted.
+    """
     if CARD_FIELD in benchmark.card:
         return benchmark
-    return replace(benchmark, card={**benchmark.card, CARD_FIELD: provenance_of(benchmark).to_json()})
+    known = provenance_of(benchmark)
+    words = makers_words(source) if known.origin == "given" else None
+    quote: dict[str, Json] = {} if words is None or MAKERS_WORDS in benchmark.card else {MAKERS_WORDS: words}
+    return replace(benchmark, card={**benchmark.card, **quote, CARD_FIELD: known.to_json()})
+
+
+def makers_words(source: Path) -> str | None:
+    """Who made the labels, in the words of the data set's own card (`README.md` in its folder).
+
+    The first paragraph under the first heading about annotations, labels or judgments; None where there is none.
+    """
+    path = source / "README.md"
+    if not path.is_file():
+        return None
+    found = _ABOUT_LABELS.search(path.read_text("utf-8", errors="replace"))
+    text = "" if found is None else " ".join(found["said"].split())
+    return shorten(text, _LONGEST, placeholder=" …") or None
 
 
 def _names(said: object, found: Iterator[str] | tuple[str, ...]) -> tuple[str, ...]:
@@ -104,24 +138,27 @@ def hidden_texts(benchmark: Benchmark) -> tuple[Annotation, ...]:
     return tuple(note for note in benchmark.annotations if is_model(note.by))
 
 
-def same_source(benchmark: Benchmark, run: Run) -> ScoreWarning | None:
-    """The conflict between a run and the models behind its benchmark; None where there is none."""
+def same_source(
+    benchmark: Benchmark, run: Run, checked: Literal["none", "sample", "all"] = "none"
+) -> ScoreWarning | None:
+    """The conflict between a run and the models behind its benchmark; None where there is none.
+
+    `checked` is how many of the labels people have decided on. Where they decided on all, labels are no model's.
+    """
     known = provenance_of(benchmark)
     if run.limits.get(SHOW_ANNOTATIONS) and known.annotated_by:
         writers = ", ".join(known.annotated_by)
         return ScoreWarning(
             "same-source",
             f"{run.system} was shown texts that {writers} wrote while the benchmark was made.",
-            "Run it again without --show-annotations.",
+            "Run it again without --show-annotations (show_annotations=False).",
         )
     used = set(_names_used(run))
-    for model, did in known.models.items():
+    models = dict.fromkeys(known.worded_by, ("worded the queries",)) if checked == "all" else known.models
+    for model, did in models.items():
         if not used.isdisjoint(_aliases(model)):
-            return ScoreWarning(
-                "same-source",
-                f"{run.system} uses {model}, which {' and '.join(did)} of this benchmark.",
-                "Have labels checked by people (sightline view BENCH), or judge with another model.",
-            )
+            told = f"{run.system} uses {model}, which {' and '.join(did)} of this benchmark."
+            return ScoreWarning("same-source", told, _FIXES[checked])
     return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
 from sightline.types import Answer, Benchmark, Choice, PictureSet, Relevance, Review, Task, Traces
@@ -18,8 +18,10 @@ WHOLE = ""
 """In place of a picture: the decision is about the task itself."""
 REVIEWED = "reviewed"
 """In the `extra` of a task, what people changed about it: `labels` and `answer` as they were, `words` as they were."""
+RESOLVED = "resolved"
+"""Behind a decision on a picture (`relevant: resolved`): its author knew that people disagree, and settles it."""
 PEOPLE = 2
-"""So many must agree; where they do not, one more decides."""
+"""So many must agree; where they do not, one more decides, or one of them again."""
 _YES = frozenset({"relevant", "yes", "fits", "true"})
 _NO = frozenset({"not relevant", "irrelevant", "no", "does not fit", "false"})
 _AGREE = frozenset({"accept", "accepted", "agree", "keep", "right", "correct", "ok"})
@@ -89,21 +91,26 @@ class BenchmarkLabels:
     """Every label that people can check: of pictures the grade, of whole answers that they are right.
 
     `before` is what they were made as; it differs from `now` where people changed them. A set's labels are 1 for what
-    is in it, and 0 for what was put beside it.
+    is in it, and 0 for what was put beside it. `tier` is the tier of the picture, else its grade, or the kind of the
+    task; `stratum` is the tier and whether the label, as it was made, says relevant: labels are drawn within strata.
     """
 
     now: Mapping[Pair, int]
     before: Mapping[Pair, int]
+    tier: Mapping[Pair, str]
     stratum: Mapping[Pair, str]
 
     def of(self, tasks: Iterable[str]) -> BenchmarkLabels:
         """Those of some tasks alone."""
         kept = frozenset(tasks)
         if not kept:
-            return BenchmarkLabels({}, {}, {})
+            return BenchmarkLabels({}, {}, {}, {})
         if kept.issuperset({task for task, _ in self.now}):  # As a rule a benchmark has one kind of task.
             return self
-        return BenchmarkLabels(_of_tasks(self.now, kept), _of_tasks(self.before, kept), _of_tasks(self.stratum, kept))
+        return BenchmarkLabels(
+            *(_of_tasks(self.now, kept), _of_tasks(self.before, kept)),
+            *(_of_tasks(self.tier, kept), _of_tasks(self.stratum, kept)),
+        )
 
 
 def _of_tasks(values: Mapping[Pair, T], tasks: frozenset[str]) -> dict[Pair, T]:
@@ -111,7 +118,7 @@ def _of_tasks(values: Mapping[Pair, T], tasks: frozenset[str]) -> dict[Pair, T]:
 
 
 def labels_of(benchmark: Benchmark) -> BenchmarkLabels:
-    """All labels of a benchmark; each belongs to a stratum: its tier, else its grade, or the kind of its task."""
+    """All labels of a benchmark."""
     now: dict[Pair, int] = {}
     for task, truth in benchmark.truth.items():
         match truth:
@@ -131,11 +138,13 @@ def labels_of(benchmark: Benchmark) -> BenchmarkLabels:
             now |= {(id_, picture): 0 for picture in labels_before(asked) if (id_, picture) not in now}
     before = {pair: was for pair, grade in now.items() if (was := _before(benchmark, pair, grade)) is not None}
     kinds = {id_: str(task.kind) for id_, task in benchmark.tasks.items()}
-    stratum = {
+    tier = {
         pair: kinds.get(pair[0], "") if pair[1] == WHOLE else tiers.get(pair) or f"grade {before.get(pair, grade)}"
         for pair, grade in now.items()
     }
-    return BenchmarkLabels(now, before, stratum)
+    names = {name: (f"{name}, not relevant", f"{name}, relevant") for name in set(tier.values())}
+    stratum = {pair: names[tier[pair]][before.get(pair, grade) > 0] for pair, grade in now.items()}
+    return BenchmarkLabels(now, before, tier, stratum)
 
 
 def _before(benchmark: Benchmark, pair: Pair, now: int) -> int | None:
@@ -147,6 +156,17 @@ def _before(benchmark: Benchmark, pair: Pair, now: int) -> int | None:
         changed = task.extra.get(REVIEWED)
         return 0 if isinstance(changed, dict) and "answer" in changed else now
     return labels_before(task).get(pair[1], now)
+
+
+def left_out_labels(benchmark: Benchmark) -> dict[str, tuple[int, int]]:
+    """By stratum, how many drawn labels of queries that people left out were right, and how many there were.
+
+    A query leaves because a label of it is wrong: without these the labels that nobody looked at would seem better.
+    """
+    reviewed = benchmark.card.get(REVIEWED)
+    found = reviewed.get("left_out_labels") if isinstance(reviewed, dict) else None
+    held = found.items() if isinstance(found, dict) else ()
+    return {name: (one[0], one[1]) for name, one in held if isinstance(one, list) and len(one) == 2}  # type: ignore[misc]
 
 
 def labels_before(task: Task) -> dict[str, int | None]:
@@ -166,11 +186,12 @@ class ReviewVote:
 
 
 def cast_votes(
-    reviews: Iterable[Review], benchmark: Benchmark, labels: Mapping[Pair, int]
+    reviews: Iterable[Review], benchmark: Benchmark, labels: Mapping[Pair, int], *, resolved: bool = True
 ) -> dict[Pair, dict[str, ReviewVote]]:
     """For each label, and each task as a whole, the last word of each person that is a vote.
 
-    `reviews` are those that stand. Pictures that have no label yet are in it too.
+    `reviews` are those that stand. Pictures that have no label yet are in it too. With `resolved`, a decision that
+    settles a disagreement counts for all who decided before it.
     """
     found: dict[Pair, dict[str, ReviewVote]] = defaultdict(dict)
     for review in reviews:
@@ -180,15 +201,17 @@ def cast_votes(
             pair = review.task, review.picture
             vote = decision_of(review.decision, labels.get(pair, 0) > 0)
         if vote is not None:
+            if resolved and review.picture is not None and reason_of(review.decision) == RESOLVED:
+                found[pair] = {person: replace(ballot, yes=vote) for person, ballot in found[pair].items()}
             found[pair][review.person] = ReviewVote(vote, review)
     return dict(found)
 
 
 def votes_of(
-    reviews: Iterable[Review], benchmark: Benchmark, labels: Mapping[Pair, int]
+    reviews: Iterable[Review], benchmark: Benchmark, labels: Mapping[Pair, int], *, resolved: bool = True
 ) -> dict[Pair, dict[str, bool]]:
     """The same as plain yes and no."""
-    cast = cast_votes(reviews, benchmark, labels)
+    cast = cast_votes(reviews, benchmark, labels, resolved=resolved)
     return {pair: {person: ballot.yes for person, ballot in given.items()} for pair, given in cast.items()}
 
 
@@ -209,5 +232,5 @@ def settled(given: Mapping[str, bool], people: int = PEOPLE) -> bool | None:
 
 
 def is_conflict(given: Mapping[str, bool]) -> bool:
-    """As many say yes as say no; one more person decides."""
+    """As many say yes as say no; one more person decides, or one of them again."""
     return len(given) > 1 and settled(given) is None

@@ -1,50 +1,83 @@
-"""Which labels people are asked to check: a draw with known probabilities, so that what they find holds for all."""
+"""Which labels people are asked to check: a draw with known probabilities, so that what they find holds for all.
+
+Labels are drawn by lot within strata: the tier, and whether the label says relevant. Three of five decisions go to
+labels that say relevant, because their precision is what a grade states; among them strata get decisions in proportion
+to their size, among the others to its square root: corrected scores hang on the few that systems rank high. Each gets
+at least one. A label of a stratum with N labels of which n are drawn was drawn with probability n / N.
+"""
 
 from __future__ import annotations
 
 import random
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import blake2b
+from heapq import nsmallest
 
 from sightline.benchmark.review_decisions import WHOLE, BenchmarkLabels, Pair
 from sightline.types import Benchmark, PictureSet
 
 SAMPLE = 100
-"""About so many labels are enough to know how far the judges can be trusted."""
+"""The first draw."""
+STEP = 50
+"""So many are drawn at once after the first."""
+_RELEVANT = 0.6
+"""The share of decisions that goes to labels which say relevant."""
 _WAITING = "waiting"
 
 
 def sample_of(benchmark: Benchmark, labels: BenchmarkLabels, most: int = SAMPLE, seed: int = 0) -> list[Pair]:
     """What people look at, in the order of the tasks; a picture is `(task, id)`, a whole task `(task, "")`.
 
-    Of rank tasks as many labels of each tier as there are to share; of select tasks all pictures in and beside the set,
+    Of rank tasks and answers `most` labels by lot within strata; of select tasks all pictures in and beside the set,
     in an order that does not tell which is which, and then the request itself: those that wait for people all, of
-    others about as many labels; of all other tasks their answers.
+    others about as many labels. A larger draw holds a smaller one. What people changed, added or left out in a later
+    version moves no other label in or out of its order.
     """
-    rng = random.Random(seed)
-    tiers: dict[str, list[Pair]] = defaultdict(list)
     pools: dict[str, list[Pair]] = {
         task: [] for task, truth in benchmark.truth.items() if isinstance(truth, PictureSet)
     }
+    strata: dict[str, list[Pair]] = defaultdict(list)
     for pair in labels.now:
         if pair[0] in pools:
             pools[pair[0]].append(pair)
-        else:
-            tiers[labels.stratum[pair]].append(pair)
-    chosen = [*_of_tiers(tiers, most, rng), *_of_sets(benchmark, pools, most, rng)]
+        elif pair in labels.before:
+            strata[labels.stratum[pair]].append(pair)
+    chosen = [*_of_strata(strata, labels, most, seed), *_of_sets(benchmark, pools, most, random.Random(seed))]
     place = {task: number for number, task in enumerate(benchmark.tasks)}
     return sorted(chosen, key=lambda pair: (place.get(pair[0], len(place)), "" if pair[0] in pools else pair[1]))
 
 
-def _of_tiers(tiers: Mapping[str, list[Pair]], most: int, rng: random.Random) -> list[Pair]:
-    for pairs in tiers.values():
-        rng.shuffle(pairs)
-    chosen: list[Pair] = []
-    while len(chosen) < most and any(tiers.values()):
-        for tier in sorted(tiers):
-            if tiers[tier] and len(chosen) < most:
-                chosen.append(tiers[tier].pop())
-    return chosen
+def _of_strata(strata: Mapping[str, list[Pair]], labels: BenchmarkLabels, most: int, seed: int) -> Iterator[Pair]:
+    """The first of each stratum by a number that belongs to the pair alone."""
+    sizes = {name: len(pairs) for name, pairs in strata.items()}
+    relevant = frozenset(name for name, pairs in strata.items() if labels.before[pairs[0]] > 0)
+
+    def lot(pair: Pair) -> bytes:
+        return blake2b(f"{seed}\0{pair[0]}\0{pair[1]}".encode(), digest_size=8).digest()
+
+    for name, count in allocation(sizes, relevant, most).items():
+        yield from nsmallest(count, strata[name], key=lot)
+
+
+def allocation(sizes: Mapping[str, int], relevant: Iterable[str], most: int) -> Counter[str]:
+    """How many of each stratum a draw of `most` takes; it never takes fewer of one than a smaller draw.
+
+    After one of each, the next goes where share of the draw / (2 n + 1) is largest (Sainte-Laguë).
+    """
+    said = frozenset(relevant)
+    weight = {name: size if name in said else size**0.5 for name, size in sizes.items() if size}
+    whole = {kind: sum(one for name, one in weight.items() if (name in said) == kind) for kind in (True, False)}
+    share = {
+        name: (_RELEVANT if name in said else 1 - _RELEVANT) * one / whole[name in said] for name, one in weight.items()
+    }
+    taken = Counter(sorted(share, key=lambda name: (-share[name], name))[:most])
+    for _ in range(most - taken.total()):
+        left = [name for name in sorted(share) if taken[name] < sizes[name]]
+        if not left:
+            break
+        taken[max(left, key=lambda name: share[name] / (2 * taken[name] + 1))] += 1
+    return taken
 
 
 def _of_sets(benchmark: Benchmark, pools: Mapping[str, list[Pair]], most: int, rng: random.Random) -> Iterator[Pair]:

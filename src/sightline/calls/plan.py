@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+import sightline
 from sightline.calls.estimate import HighestCost, Range, RequestSizes
 from sightline.calls.journal import Journal
 from sightline.calls.ledger import dollars
@@ -171,6 +172,10 @@ def dry_run(verb: Callable[P, object], /, *args: P.args, **kwargs: P.kwargs) -> 
     >>> sum(stage.calls for stage in plan.stages)
     12
     """
+    given: object = verb
+    if not callable(given):
+        fix = f"Give it with its arguments: dry_run(sightline.{given if given in sightline.VERBS else 'make'}, …)."
+        raise UserError(f"dry_run takes a function, not {given!r:.60}.", fix)
     session = _session_of(verb, kwargs)
     name = getattr(verb, "__name__", str(verb))
     if not getattr(verb, "priced", False):

@@ -5,7 +5,6 @@ The task is held in context variables, so that it need not be handed down throug
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -17,10 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import sightline
+from sightline.arguments import checked
 from sightline.config import Config, load
 from sightline.config.sources import DEFAULT_FILE
 from sightline.errors import UserError
-from sightline.io.files import PathLike
+from sightline.io.files import PathLike, as_path
+from sightline.io.workspace import default_workspace
 from sightline.models.providers import NO_KEY_HINT
 from sightline.models.wire_settings import Api
 
@@ -61,7 +62,8 @@ class Session:
     Parameters
     ----------
     workspace:
-        Where Sightline keeps what it knows; `$SIGHTLINE_WORKSPACE`, else `.sightline`, when not given.
+        Where Sightline keeps what it knows; when not given, `$SIGHTLINE_WORKSPACE`, else the nearest
+        `.sightline` at or above the working directory, else one for each user in the platform's data folder.
     config:
         The settings, or the path of a `sightline.toml`; the built-in defaults when not given.
     calls:
@@ -93,6 +95,7 @@ class Session:
     config_path: Path | None
     _resources: _Resources | None = field(init=False, compare=False)
 
+    @checked
     def __init__(
         self,
         workspace: PathLike | None = None,
@@ -108,6 +111,10 @@ class Session:
         seed: int | None = None,
         config_path: PathLike | None = None,
     ) -> None:
+        if engine != "local":
+            from sightline.engine.cluster import EngineChoice
+
+            EngineChoice.parse(engine)
         given: dict[str, Any] = {"base_url": base_url, "local_only": local_only, "fresh": fresh}
         if budget is not None:
             given["budget"] = _budget(budget)
@@ -115,7 +122,7 @@ class Session:
             given["limits"] = _limits(max_connections)
         changes = {name: value for name, value in given.items() if value is not None}
         for name, value in {
-            "workspace": default_workspace() if workspace is None else Path(workspace).expanduser(),
+            "workspace": default_workspace() if workspace is None else as_path(workspace, "a workspace"),
             "config": _config(config),
             "calls": replace(calls or CallOptions(), **changes),
             "engine": engine,
@@ -130,7 +137,7 @@ class Session:
         """The session that a verb works with: the one given, else a default one in the workspace."""
         if session is None:
             return cls(workspace)
-        return session if workspace is None else replace(session, workspace=Path(workspace).expanduser())
+        return session if workspace is None else replace(session, workspace=as_path(workspace, "a workspace"))
 
     def with_calls(self, **changes: Any) -> Session:
         """The same session with other fields of its `CallOptions`."""
@@ -172,12 +179,15 @@ class Session:
     if TYPE_CHECKING:  # Editors and type checkers see each verb with its own parameters.
         ablate = staticmethod(sightline.ablate)
         ask = staticmethod(sightline.ask)
+        assess = staticmethod(sightline.assess)
         check_steps = staticmethod(sightline.check_steps)
         compare = staticmethod(sightline.compare)
         curriculum = staticmethod(sightline.curriculum)
         difficulty = staticmethod(sightline.difficulty)
+        drift = staticmethod(sightline.drift)
         embed = staticmethod(sightline.embed)
         export_files = staticmethod(sightline.export_files)
+        extend = staticmethod(sightline.extend)
         import_files = staticmethod(sightline.import_files)
         index = staticmethod(sightline.index)
         leaderboard = staticmethod(sightline.leaderboard)
@@ -234,15 +244,10 @@ class _Resources:
         self._held.clear()
 
 
-def default_workspace() -> Path:
-    """The workspace of a command or a session that names none."""
-    return Path(os.environ.get("SIGHTLINE_WORKSPACE") or ".sightline").expanduser()
-
-
 def _config(given: Config | PathLike | None) -> Config:
     if given is None or isinstance(given, Config):
         return given or Config()
-    return load(Path(given).expanduser()).config
+    return load(as_path(given, "a sightline.toml")).config
 
 
 def _config_path(config: Config | PathLike | None, path: PathLike | None) -> Path | None:
@@ -257,6 +262,8 @@ def _budget(given: str | float | BudgetLike) -> BudgetLike:
 
     if isinstance(given, str):
         return Budget.parse(given)
+    if not isinstance(given, int | float) and not hasattr(given, "settle"):
+        raise UserError(f"{given!r:.60} is not a budget.", 'Give an amount, such as "5usd" or 5.')
     return Budget.usd(given) if isinstance(given, int | float) else given
 
 

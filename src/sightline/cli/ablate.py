@@ -36,11 +36,8 @@ def ablate(
         without=without,
         repeat=repeat,
         concurrency=concurrency,
-        max_tokens=sampling.max_tokens,
-        temperature=sampling.temperature,
-        reasoning_effort=sampling.reasoning_effort,
+        **sampling.parameters(common),
         limit=common.limit,
-        seed=common.seed,
         session=common.session(chat.calls(common)),
     )
     common.show(done)

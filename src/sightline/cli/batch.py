@@ -72,7 +72,7 @@ def make(
     """
     from dataclasses import replace
 
-    from sightline.calls.batches import read_requests
+    from sightline.calls.batches.job import read_requests
     from sightline.calls.batches.manager import BatchJobOptions, BatchManager
 
     if chat.max_connections is not None:

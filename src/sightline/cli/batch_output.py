@@ -12,7 +12,10 @@ from sightline.cli.options import Common
 from sightline.english import counted
 
 if TYPE_CHECKING:
-    from sightline.calls.batches import BatchJob, BatchRow, BatchSummary, ParsedResults
+    from sightline.calls.batches.completion import BatchSummary
+    from sightline.calls.batches.job import BatchJob
+    from sightline.calls.batches.results import ParsedResults
+    from sightline.calls.batches.store import BatchRow
 
 
 def tell(words: str) -> None:

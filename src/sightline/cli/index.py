@@ -53,7 +53,7 @@ def index(
         Start from nothing, where an index was damaged; vectors come from the workspace, nothing is embedded again.
     """
     from sightline.indexing import index as build
-    from sightline.retrieval.index import Parts
+    from sightline.retrieval.index.build import Parts
 
     if folder is None:
         common.ignores_limit()

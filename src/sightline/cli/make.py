@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
 from sightline.cli import make_publish as publishing
-from sightline.cli.make_common import ChatJob, JudgedJob, MakeJob, show
+from sightline.cli.make_common import ChatJob, JudgedJob, MakeJob, OwnQueries, show
 from sightline.cli.options import ChatOptions, Common, EndpointArguments, Switch
 from sightline.errors import UserError
 
@@ -25,9 +25,13 @@ def make(
     /,
     *,
     vectors: Path | None = None,
+    own: OwnQueries = OwnQueries(),
     job: ChatJob = ChatJob(),
 ) -> None:
     """Run the stages one after the other. Run it again to go on after a stop: what is done is not done twice.
+
+    With --queries FILE --out BENCH, make a benchmark of your own queries instead, for people to judge
+    (`sightline assess BENCH`); --pool names the systems whose results they see.
 
     Parameters
     ----------
@@ -38,11 +42,14 @@ def make(
     """
     from sightline.authoring.pipeline import make as make_all
 
-    common = job.common
+    common, file = job.common, job.places.queries
+    if file is None and own != OwnQueries():
+        raise UserError("--pool and the like are about your own queries.", "Name their file: --queries FILE.")
+    options: dict[str, Any] = {"given": job.places.given()} if file is None else own.options(file)
     made = make_all(
         directory,
         out=job.places.out,
-        given=job.places.given(),
+        **options,
         model=job.chat.model,
         vectors=vectors,
         batch=job.batching.wish(),
@@ -52,6 +59,8 @@ def make(
     )
     if common.json:
         common.print_json(made.to_json())
+    elif file is not None:
+        common.note([f"Next step: sightline assess {made.folder}"])
 
 
 def _show_done(result: StageResult, common: Common) -> None:

@@ -6,11 +6,11 @@ import sys
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from sightline.cli.options import ChatOptions, Common, EngineOption, Switch, seconds_of, show_plan
+from sightline.cli.options import ChatOptions, Common, EngineOption, Positive, Switch, seconds_of, show_plan
 from sightline.errors import UserError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class MakePlaces:
     query_plan: Path | None = None
     "The candidates of the queries, as query_plan.jsonl."
     queries: Path | None = None
-    "The words of the queries, as queries.jsonl."
+    "With `make` itself, your own queries: a list, a table or a log (docs/queries.md). With a stage, its queries.jsonl."
 
     def given(self) -> dict[str, Path]:
         """Files that lie elsewhere, by their names in a project."""
@@ -64,6 +64,31 @@ class JudgedPlaces(MakePlaces):
         from sightline.authoring.project import JUDGMENTS
 
         return super().given() | ({} if self.qrels is None else {JUDGMENTS: self.qrels})
+
+
+@Parameter(name="*", group="Your own queries")
+@dataclass(frozen=True, kw_only=True)
+class OwnQueries:
+    """How --queries is read, and what its results are judged from."""
+
+    pool: Annotated[list[str] | None, Parameter(consume_multiple=False, negative="")] = None
+    "NAME=SPEC or NAME=RUN: what this system finds is to be judged; repeat it for each system."
+    depth: Positive = 10
+    "How many results of each system are to be judged."
+    query_pattern: str | None = None
+    "Where a line of a log has its query: the name of a parameter of the address, or a regular expression."
+    sample: int = 1000
+    "Draw so many queries, by how often they are asked; 0 for all."
+    personal_data: Literal["mask", "drop", "keep"] = "mask"
+    "What becomes of e-mail addresses, telephone numbers, coordinates, and names with numbers."
+
+    def options(self, file: Path) -> dict[str, Any]:
+        """What `sightline.make` takes."""
+        from sightline.authoring.pool_from_systems import parse_pool
+        from sightline.authoring.query_sample import QueryLog
+
+        log = QueryLog(file, self.query_pattern, self.sample or None, self.personal_data)
+        return {"queries": log, "pool": parse_pool(self.pool or []), "depth": self.depth}
 
 
 @Parameter(name="*", group="Batches")

@@ -6,18 +6,19 @@ Stages are parse, associate, graph, queries and check; they share the workspace,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.options import ChatOptions, Common, EngineOption, Positive
+from sightline.cli.options import ChatOptions, Common, EngineOption, Positive, described_by
+from sightline.mining.mine import MiningSummary, mine_questions
+from sightline.mining.mine import mine as mine_histories
 
 if TYPE_CHECKING:
     from sightline.calls.session import Session
-    from sightline.mining.mine import MiningSummary
     from sightline.mining.pipeline import StageName
 
 Workspace = Annotated[Path | None, Parameter(help="A scanned workspace; --workspace when not given.")]
@@ -38,30 +39,21 @@ class Job:
 
 
 @Parameter(name="*", group="Mining")
+@described_by(mine_histories)
 @dataclass(frozen=True, kw_only=True)
 class How:
     """What is mined, and how strictly."""
 
     embedder: str | None = None
-    "Who says which pictures are alike; the configured one when not given, or world for builtin/world."
-    owners: str | None = None
-    "Whose histories, separated by commas; everybody's when not given."
+    owners: Annotated[str, Parameter(show_default=False)] = ""
     preset: Literal["gentle", "disbench"] | None = None
-    "Who has enough of a history: gentle, or disbench: 2,000 pictures, 50 events, 90 % metadata and more than a year."
     cap: Positive | None = None
-    "Pictures of one owner at most, in whole events; 2,000 when not given."
     queries: Positive | None = None
-    "Requests that are kept at most, 50 when not given; three times as many are drafted."
     writer: str | None = None
-    "Who words the requests: a model, or templates; the model itself when not given, templates for a built-in one."
     clues: Positive | None = None
-    "Clues of a picture that are followed to others, the rarest first; 4 when not given."
     retrieval_bound: Share | None = None
-    "Refuse a request of which direct retrieval reaches this F1 at any cut-off; 0.8 when not given."
     metadata_bound: Share | None = None
-    "Refuse a request of which one filter on time or place reaches this F1; 0.9 when not given."
     project: Path | None = None
-    "Where the stages keep their files; WORKSPACE/mine when not given."
 
 
 @Parameter(name="*")
@@ -79,24 +71,13 @@ class MiningJob(Job):
         engine: str = "local",
     ) -> MiningSummary:
         """Mine; each stage is printed when it is done, unless JSON is wanted at the end."""
-        from sightline.mining.mine import mine as mine_histories
-
-        common, how = self.common, self.how
+        common = self.common
         common.ignores_limit()
         return mine_histories(
             out,
             model=self.chat.model,
             stages=stages,
-            embedder=how.embedder,
-            owners=how.owners or (),
-            preset=how.preset,
-            cap=how.cap,
-            queries=how.queries,
-            writer=how.writer,
-            clues=how.clues,
-            retrieval_bound=how.retrieval_bound,
-            metadata_bound=how.metadata_bound,
-            project=how.project,
+            **asdict(self.how),
             seed=common.seed,
             progress=None if common.json else common.show,
             workspace=workspace,
@@ -104,6 +85,7 @@ class MiningJob(Job):
         )
 
 
+@described_by(mine_questions)
 def questions(
     workspace: Workspace = None,
     /,
@@ -116,23 +98,7 @@ def questions(
     engine: EngineOption = "local",
     job: Job = Job(),
 ) -> None:
-    """Mine questions about single pictures: chains of facts on the web, with a picture of a page on the way.
-
-    Parameters
-    ----------
-    web:
-        Which web: searxng:URL, serper, brave, mcp:…, frozen:FILE, or world:FOLDER for the web of a drawn world.
-    out:
-        The folder of the benchmark.
-    count:
-        Questions that are kept at most.
-    hops:
-        Facts of a chain at most.
-    tries:
-        How often the model is asked without the picture, and without search; one right answer refuses a question.
-    """
-    from sightline.mining.mine import mine_questions
-
+    """Mine questions about single pictures: chains of facts on the web, with a picture of a page on the way."""
     common = job.common
     done = mine_questions(
         out,

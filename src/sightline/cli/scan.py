@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sightline.cli.options import Common
+from sightline.cli.options import Common, described_by
+from sightline.pictures import scan as scan_folder
 
 
+@described_by(scan_folder)
 def scan(
     directory: Path,
     /,
@@ -23,17 +25,11 @@ def scan(
     ----------
     directory:
         The folder with the pictures; sub-folders are included.
-    rights:
-        A rights map (JSON): licence, DOI and data-set name by file, by longest prefix, or by default.
-    metadata:
-        Rows to merge into the pictures by `image_id`: .jsonl, .csv or .parquet.
     owner_pattern:
         Where the owner's name stands in a path, such as "{owner}/*".
     follow_links:
         Follow links that lead out of the folder; as at its last scan when not given, and at the first they are not.
     """
-    from sightline.pictures import scan as scan_folder
-
     session = common.session(overrides={"scan.owner_pattern": owner_pattern})
     paths = session.config.paths
     summary = scan_folder(

@@ -50,11 +50,8 @@ def steps(
         tell_answer=tell_answer,
         again=again,
         reviewed=reviewed,
-        max_tokens=sampling.max_tokens,
-        temperature=sampling.temperature,
-        reasoning_effort=sampling.reasoning_effort,
+        **sampling.parameters(common),
         limit=common.limit,
-        seed=common.seed,
         session=common.session(chat.calls(common), engine),
     )
     common.show(done)

@@ -80,11 +80,8 @@ def think(
         format=format,
         shard_rows=shard_rows,
         retry_failed=retry_failed,
-        max_tokens=sampling.max_tokens,
-        temperature=sampling.temperature,
-        reasoning_effort=sampling.reasoning_effort,
+        **sampling.parameters(common),
         limit=common.limit,
-        seed=common.seed,
         session=common.session(endpoint.calls(common), engine),
     )
     common.warn(done.warnings)

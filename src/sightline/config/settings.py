@@ -185,6 +185,13 @@ class JudgeSettings(ChatStageSettings):
     outside: int = Field(
         3, ge=0, description="Pictures drawn by chance from outside each pool, to estimate what it misses."
     )
+    coverage: float | None = Field(
+        None,
+        gt=0,
+        le=1,
+        description="Share of the relevant pictures that the pools should hold, such as 0.9: they grow by draws from "
+        "outside until it is reached, at most by 64 times `outside`.",
+    )
     random_seed: int = Field(42, description="Makes the order of pictures and the draws repeatable.")
 
 

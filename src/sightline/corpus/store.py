@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import Any, Literal
 
 import orjson
 
-from sightline.corpus.file_reader import VERSION, PictureReading, ReadJob, RefusedFile
+from sightline.corpus.file_reader import BEFORE_RAW, VERSION, PictureReading, ReadJob, RefusedFile
 from sightline.corpus.metadata import MetadataFacts
 from sightline.corpus.names import picture_id
 from sightline.corpus.schema import connect
@@ -129,9 +130,10 @@ class CorpusStore:
             FROM seen LEFT JOIN files AS f ON f.root = ? AND f.path = seen.path
                 LEFT JOIN pictures AS p ON p.file = f.id
             WHERE f.id IS NULL OR f.state <> 'present' OR f.size <> seen.size OR f.mtime_ns <> seen.mtime_ns
-                OR f.sidecars <> seen.sidecars OR f.reader NOT IN ({marks})
+                OR f.sidecars <> seen.sidecars
+                OR NOT (f.reader IN ({marks}) OR (f.reader = ? AND coalesce(p.mime, 'image/tiff') <> 'image/tiff'))
             ORDER BY seen.path""",
-            (*readers, root.id, *readers),
+            (*readers, root.id, *readers, BEFORE_RAW),
         )
         count: int = self.database.execute("SELECT count(*) FROM todo").fetchone()[0]
         return count
@@ -305,13 +307,7 @@ class CorpusStore:
 
     def count_skipped(self, root: CorpusRoot | None = None, part: bytes = b"") -> dict[str, int]:
         """Files that gave no picture, by reason: of the workspace, or of a part of one root."""
-        id_ = None if root is None else root.id
-        rows = self.database.execute(
-            """SELECT reason, count(*) FROM files WHERE reason IS NOT NULL AND state <> 'deleted'
-            AND (? IS NULL OR root = ?) AND (? = x'' OR path BETWEEN ? AND ?) GROUP BY reason ORDER BY reason""",
-            (id_, id_, part, part + b"/", part + b"0"),  # "0" is the byte after "/"
-        )
-        return dict(rows.fetchall())
+        return dict(sorted(Counter(reason for _, reason, _ in self.skipped(root, part)).items()))
 
     def count_warnings(self) -> dict[str, int]:
         rows = self.database.execute(
@@ -320,10 +316,13 @@ class CorpusStore:
         )
         return dict(rows.fetchall())
 
-    def skipped(self) -> Iterator[tuple[str, str, str]]:
-        """(path, reason, detail) of every file that gave no picture."""
+    def skipped(self, root: CorpusRoot | None = None, part: bytes = b"") -> Iterator[tuple[str, str, str]]:
+        """(path, reason, detail) of every file that gave no picture: of the workspace, or of a part of one root."""
+        id_ = None if root is None else root.id
         rows = self.database.execute(
-            "SELECT path, reason, detail FROM files WHERE reason IS NOT NULL AND state <> 'deleted' ORDER BY path"
+            """SELECT path, reason, detail FROM files WHERE reason IS NOT NULL AND state <> 'deleted'
+            AND (? IS NULL OR root = ?) AND (? = x'' OR path BETWEEN ? AND ?) ORDER BY path""",
+            (id_, id_, part, part + b"/", part + b"0"),  # "0" is the byte after "/"
         )
         return ((picture_id(path), reason, detail) for path, reason, detail in rows)
 

@@ -15,6 +15,7 @@ from sightline.corpus.names import file_uri
 from sightline.corpus.schema import FILE_NAME
 from sightline.corpus.store import CorpusStore
 from sightline.errors import UserError
+from sightline.io.workspace import workspace_option
 from sightline.types import Corpus, Group, Json, Picture, Rights
 
 _SELECT = """SELECT p.*, f.path AS file_path, r.path AS root_path
@@ -25,7 +26,7 @@ def open_corpus(workspace: str | os.PathLike[str]) -> Corpus:
     """The corpus of a workspace that has been scanned; pictures are fetched from disk as they are asked for."""
     path = Path(workspace).expanduser()
     if not (path / FILE_NAME).is_file():
-        raise UserError(f"{path} holds no corpus.", f"make one with: sightline scan DIR --workspace {path}")
+        raise UserError(f"{path} holds no corpus.", f"make one with: sightline scan DIR{workspace_option(path)}")
     store = CorpusStore(path)
     return Corpus(name=path.resolve().name, pictures=StoredPictures(store), groups=StoredGroups(store))
 

@@ -18,7 +18,7 @@ from PIL import Image
 from sightline.config.settings import AnnotateSettings
 from sightline.corpus import metadata
 from sightline.corpus.names import path_of
-from sightline.corpus.pixels import RefusedError, load_rgb, upright
+from sightline.corpus.pixels import RefusedError, load_rgb, read_file, upright
 from sightline.corpus.scan import ScanSummary
 from sightline.engine.progress import progress
 from sightline.markup import Markup
@@ -26,7 +26,7 @@ from sightline.models.failures import failure
 from sightline.models.photos.annotator import EVERYDAY, Annotator
 from sightline.models.photos.embedder import Photos
 from sightline.models.photos.ocr import WordReader, missing_modules
-from sightline.models.pictures import MAX_FILE_BYTES, open_one
+from sightline.models.pictures import open_one
 from sightline.models.protocols import Pixels
 from sightline.retrieval.results import Results
 from sightline.types import Annotation, Failure, Group, Json, Picture
@@ -48,17 +48,13 @@ def read_pixels(picture: Picture, longest: int = LONGEST) -> Pixels | Failure:
     """Height × width × 3, or why there is none."""
     path = path_of(picture.uri)
     try:
-        if path.stat().st_size > MAX_FILE_BYTES:
-            return failure("bad-picture", f"over {MAX_FILE_BYTES:,} bytes")
-        data = path.read_bytes()
+        data = read_file(path)
         image = open_one(data)
         turned = metadata.read_facts(image).orientation
         scale = min(1.0, longest / max(image.size))
         size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
         small = load_rgb(image, data, size).resize(size, Image.Resampling.BICUBIC)
         return np.ascontiguousarray(upright(np.asarray(small), turned))
-    except OSError as error:
-        return failure("bad-picture", error.strerror or str(error))
     except RefusedError as refused:
         return failure("bad-picture", str(refused))
 

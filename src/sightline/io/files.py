@@ -17,11 +17,11 @@ from sightline.io.temporary_files import folder_beside, is_temporary, name_besid
 PathLike: TypeAlias = str | os.PathLike[str]
 
 
-def as_path(given: object, what: str) -> Path:
+def as_path(given: object, what: str, fix: str = "Give it as a string or a pathlib.Path.") -> Path:
     """A path that a caller gave, `~` expanded; refuses what is none: `what` names what was expected."""
-    if not isinstance(given, str | os.PathLike) or not str(given):
+    if not isinstance(given, str | os.PathLike) or not str(given) or "\0" in str(given):
         shown = f"{given!r:.60}" if isinstance(given, str | int | float | None) else f"a {type(given).__name__}"
-        raise UserError(f"Expected the path of {what}, got {shown}.", "Give it as a string or a pathlib.Path.")
+        raise UserError(f"Expected the path of {what}, got {shown}.", fix)
     return Path(os.fsdecode(given)).expanduser()
 
 

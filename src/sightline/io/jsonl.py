@@ -42,7 +42,7 @@ def read_lines(path: PathLike) -> Iterator[tuple[int, bytes]]:
     """The lines of a plain or gzipped file with their numbers, as bytes with the newline; blank ones are skipped."""
     number = 0
     try:
-        with _open_maybe_gzipped(Path(path)) as file:
+        with open_maybe_gzipped(Path(path)) as file:
             for number, raw in enumerate(file, 1):
                 line = raw.removeprefix(_BOM) if number == 1 else raw
                 if not line.isspace() and line:
@@ -111,7 +111,8 @@ def write_lines(path: PathLike, lines: Iterable[bytes]) -> None:
     write_whole(path, _gzipped(lines) if Path(path).suffix == ".gz" else lines)
 
 
-def _open_maybe_gzipped(path: Path) -> BufferedReader:
+def open_maybe_gzipped(path: Path) -> BufferedReader:
+    """The bytes of a plain or gzipped file."""
     file = path.open("rb")
     if file.peek(2)[:2] != _GZIP_MAGIC:
         return file

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sightline.metrics.statistics import PairedDifference, paired_differences
+from sightline.metrics.statistics.paired import PairedDifference, paired_differences
 from sightline.types import Estimate
 
 if TYPE_CHECKING:
@@ -52,7 +52,9 @@ def beside_baselines(
         before = {name: _column(table.ids, metrics[name][1]) for name in shared}
         after = {name: table.columns[name].values for name in shared}
         clusters = table.clusters if clustered else None
-        differences = paired_differences(before, after, clusters=clusters, level=level, seed=seed)
+        differences = paired_differences(
+            before, after, clusters=clusters, weights=table.weights, level=level, seed=seed
+        )
         found += [
             BaselineScore(by, name, metrics[name][0], differences[name], _is_above(differences[name]))
             for name in shared
@@ -73,5 +75,6 @@ def unbeaten(rows: Iterable[BaselineScore], metric: str | None = None) -> tuple[
 
     One that knows of too few tasks to be compared says nothing either way.
     """
-    kept = [row for row in rows if not row.beaten and row.difference.reason is None and metric in (None, row.metric)]
+    known = (row for row in rows if row.difference.reason is None and row.difference.n)
+    kept = [row for row in known if not row.beaten and metric in (None, row.metric)]
     return tuple(sorted(kept, key=lambda row: -row.estimate.mean))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import combinations, permutations
@@ -14,14 +14,17 @@ from sightline.display import Table
 from sightline.english import counted, listed
 from sightline.errors import UserError
 from sightline.metrics.blind_rows import NOT_BEATEN, SAME_SOURCE, unbeaten
-from sightline.metrics.scores import Scores, without_empty_reasons
-from sightline.metrics.statistics import FLIPS, RESAMPLES, PairedDifference, holm, paired_differences, tie_letters
+from sightline.metrics.labels.corrected import corrected_difference
+from sightline.metrics.scores import Scores, lowest_grade, without_empty_reasons
 from sightline.metrics.statistics.distributions import check_fraction
-from sightline.metrics.statistics.estimates import FEW_CLUSTERS
+from sightline.metrics.statistics.estimates import FEW_CLUSTERS, cluster_codes, narrow
+from sightline.metrics.statistics.intervals import RESAMPLES
+from sightline.metrics.statistics.paired import PairedDifference, paired_differences
+from sightline.metrics.statistics.significance import holm, tie_letters
+from sightline.metrics.statistics.splits import FLIPS
 from sightline.metrics.task_table import Bools, TaskTable, by_slice, task_table
 from sightline.types import Estimate, ScoreWarning, TaskKind
 
-_COLUMNS = 4
 _Differences: TypeAlias = Callable[..., dict[str, PairedDifference]]
 """`paired_differences` with the level, seed and resamples of the comparison."""
 
@@ -30,8 +33,10 @@ _Differences: TypeAlias = Callable[..., dict[str, PairedDifference]]
 class PairedComparison:
     """Second minus first in one metric, over all tasks, failures and missing ones as zero; slices carry no test.
 
-    `no_win` is the code of the warning for which the better of the two can't be called a winner, None where there is
-    none: it reads what the labels were made from, or a baseline that sees no pixel does as well.
+    Where people decided on a draw of the labels, `difference` is corrected by it (method `prediction-powered`), and
+    `as_labelled` is what the labels alone say. `no_win` is the code of the warning for which the better of the two
+    can't be called a winner, None where there is none: it reads what the labels were made from, or a baseline that sees
+    no pixel does as well.
     """
 
     metric: str
@@ -41,6 +46,7 @@ class PairedComparison:
     p_adjusted: float
     by_label: Mapping[str, Mapping[str, PairedDifference]]
     no_win: str | None = None
+    as_labelled: PairedDifference | None = None
 
     def significant(self, level: float) -> bool:
         """Can the two be told apart, after Holm's correction?"""
@@ -60,9 +66,16 @@ class PairedComparison:
         """`+0.041 [+0.012, +0.069]`: second minus first, to a third decimal where the interval is narrow."""
         return _signed(self.difference)
 
+    @property
+    def basis(self) -> str:
+        """What a corrected difference rests on, and what the labels alone say; empty where nothing was corrected."""
+        if self.as_labelled is None:
+            return ""
+        return f"corrected by people's decisions; by the labels {_signed(self.as_labelled)}"
+
     def p_text(self) -> str:
         """`p = 0.012`, or `p < 0.001`."""
-        return _p(self.p_adjusted)
+        return "p < 0.001" if self.p_adjusted < 0.001 else f"p = {self.p_adjusted:.3f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,16 +141,20 @@ class Comparison(Table[PairedComparison]):
                 "first": pair.first,
                 "second": pair.second,
                 **asdict(pair.difference),
+                **dict(zip(("low", "high"), pair.interval or (None, None), strict=True)),
                 "p_adjusted": pair.p_adjusted,
                 "significant": pair.significant(self.level),
                 "win": pair.is_win(self.level),
                 "no_win": pair.no_win,
+                "as_labelled": None if pair.as_labelled is None else pair.as_labelled.mean,
             }
             for pair in self.pairs
         ]
 
     def __str__(self) -> str:
-        return render_comparison(self)
+        from sightline.metrics.tables import comparison_text
+
+        return comparison_text(self)
 
     def _rows(self) -> Sequence[PairedComparison]:
         return self.pairs
@@ -197,7 +214,7 @@ def compare(
     entries = _entries(scores, names, chosen)
     notes, differ = _failures(entries, allow_failures_differ)
     differences = partial(paired_differences, level=level, seed=seed, resamples=resamples, flips=flips)
-    pairs = _pairs(entries, chosen, differences)
+    pairs = _pairs(entries, chosen, differences, level)
     return Comparison(
         benchmark=scores[0].benchmark,
         systems=tuple(entry.name for entry in entries),
@@ -207,8 +224,8 @@ def compare(
         clustered_by=scores[0].clustered_by,
         standings={metric: _standings(entries, metric, pairs, level) for metric in chosen},
         pairs=pairs,
-        notes=notes,
-        grade=scores[0].grade,
+        notes=(*notes, *_correction_notes(entries, pairs)),
+        grade=lowest_grade(scores),
         warnings=(*dict.fromkeys(warning for one in scores for warning in one.warnings), *differ),
         baselines={metric: found for metric in chosen if (found := _baselines(scores, metric))},
     )
@@ -300,15 +317,19 @@ def _failures(entries: Sequence[_Entry], allowed: bool) -> tuple[tuple[str, ...]
 _DIFFER = ScoreWarning(
     "failures-differ",
     "The runs failed on different tasks; each failure counts as zero.",
-    "Run the failed tasks again: sightline run BENCH --system SPEC --out RUN --retry-failed.",
+    "Run the failed tasks again, with --retry-failed (retry_failed=True).",
 )
 
 
 def _pairs(
-    entries: Sequence[_Entry], metrics: Sequence[str], differences: _Differences
+    entries: Sequence[_Entry], metrics: Sequence[str], differences: _Differences, level: float
 ) -> tuple[PairedComparison, ...]:
     """Every pair in every metric, p adjusted over the pairs of a metric."""
-    found = [pair for first, second in combinations(entries, 2) for pair in _both(first, second, differences)]
+    found = [
+        _checked(pair, first, second, level)
+        for first, second in combinations(entries, 2)
+        for pair in _both(first, second, differences)
+    ]
     adjusted: list[PairedComparison] = []
     for metric in metrics:
         pairs = [pair for pair in found if pair.metric == metric]
@@ -335,7 +356,7 @@ def _both(first: _Entry, second: _Entry, differences: _Differences) -> list[Pair
     """One pair in every metric; p not yet adjusted."""
 
     def between(before: TaskTable, after: TaskTable, *, test: bool) -> dict[str, PairedDifference]:
-        return differences(before.values(), after.values(), clusters=before.clusters, test=test)
+        return differences(before.values(), after.values(), clusters=before.clusters, weights=before.weights, test=test)
 
     before, after = first.table, second.table
     overall = between(before, after, test=True)
@@ -357,78 +378,67 @@ def _both(first: _Entry, second: _Entry, differences: _Differences) -> list[Pair
     ]
 
 
+def _checked(pair: PairedComparison, first: _Entry, second: _Entry, level: float) -> PairedComparison:
+    """The pair with its difference corrected by people's decisions, where both runs were scored with the same ones."""
+    before, after = (
+        None if one.scores.checked is None else one.scores.checked.metrics.get(pair.metric) for one in (first, second)
+    )
+    if before is None or after is None or not _same_decisions((first, second)):
+        return pair
+    clusters = narrow(cluster_codes(first.table.clusters))
+    try:
+        found = corrected_difference(before, after, pair.metric, clusters, level=level, seed=first.scores.seed)
+    except UserError:  # Too few clusters.
+        return pair
+    if found.p is None or not found.half_width:  # Nothing that was drawn tells the two apart.
+        return pair
+    labelled = pair.difference
+    by_people = replace(
+        labelled,
+        mean=found.mean,
+        low=found.low,
+        high=found.high,
+        method=found.method,
+        p=found.p,
+        test=found.method,
+        dz=None,
+        reason=None,
+    )
+    return replace(pair, difference=by_people, p_adjusted=found.p, as_labelled=labelled)
+
+
+def _same_decisions(entries: Sequence[_Entry]) -> bool:
+    return len({None if one.scores.checked is None else one.scores.checked.decisions for one in entries}) == 1
+
+
+def _correction_notes(entries: Sequence[_Entry], pairs: Sequence[PairedComparison]) -> Iterator[str]:
+    if any(one.scores.checked for one in entries) and not _same_decisions(entries):
+        yield "the runs were scored by different decisions of people; score them again for corrected differences"
+    checked = entries[0].scores.checked
+    rough = [name for name, worth in ({} if checked is None else checked.metrics).items() if not worth.linear]
+    rough = [name for name in rough if any(pair.metric == name and pair.as_labelled is not None for pair in pairs)]
+    if rough:
+        yield f"{listed(rough)}: corrected to first order; intervals may hold less often than they say"
+
+
 def _standings(
     entries: Sequence[_Entry], metric: str, pairs: Sequence[PairedComparison], level: float
 ) -> tuple[SystemStanding, ...]:
     estimates = {entry.name: entry.scores.overall[metric] for entry in entries}
+    if all(metric in entry.scores.corrected for entry in entries) and _same_decisions(entries):
+        estimates = {entry.name: _by_people(entry.scores, metric) for entry in entries}
     ranked = sorted(estimates, key=lambda name: -estimates[name].mean)
     different = [(pair.first, pair.second) for pair in pairs if pair.metric == metric and pair.is_win(level)]
     letters = tie_letters(ranked, different)
     return tuple(SystemStanding(name, estimates[name], letters[name]) for name in ranked)
 
 
-def render_comparison(comparison: Comparison) -> str:
-    """For each pair a line per metric; before them, for three runs or more, who is in which tie group."""
-    lines = [render_standings(comparison), ""] if len(comparison.systems) > 2 else []
-    by_systems: dict[tuple[str, str], list[PairedComparison]] = {}
-    for pair in comparison.pairs:
-        by_systems.setdefault((pair.second, pair.first), []).append(pair)
-    width = max((len(metric) for metric in comparison.metrics), default=0)
-    for (second, first), pairs in by_systems.items():
-        lines.append(f"{second} against {first}")
-        for pair in pairs:
-            lines += _pair_lines(pair, width, comparison)
-    lines += _baseline_lines(comparison)
-    lines += [f"note: {note}" for note in comparison.notes]
-    return "\n".join(lines)
-
-
-def _baseline_lines(comparison: Comparison) -> list[str]:
-    """The baselines that see no pixel, in the first metric that they were scored in."""
-    metric = next((name for name in comparison.metrics if name in comparison.baselines), None)
-    if metric is None:
-        return []
-    rows = comparison.baselines[metric]
-    width = max(len(row.system) for row in rows)
-    return [f"see no pixel, {metric}:", *(f"  {row.system:<{width}}  {row.estimate:.2f}" for row in rows)]
-
-
-def render_standings(comparison: Comparison) -> str:
-    """Every system in every metric, with its interval and the letters of its tie groups."""
-    lines: list[str] = []
-    for start in range(0, len(comparison.metrics), _COLUMNS):
-        lines += [*_table(comparison, comparison.metrics[start : start + _COLUMNS]), ""]
-    return "\n".join([*lines, "letters: systems that can't be told apart share one"])
-
-
-def _table(comparison: Comparison, metrics: Sequence[str]) -> list[str]:
-    """A table of systems, in the order of the first metric, by metrics."""
-    cells = {
-        (standing.system, metric): f"{standing.estimate:.2f} {standing.letters}"
-        for metric in metrics
-        for standing in comparison.standings[metric]
-    }
-    order = [standing.system for standing in comparison.standings[metrics[0]]]
-    rows = [["system", *metrics], *([system, *(cells[system, metric] for metric in metrics)] for system in order)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return [
-        "  ".join(["", *(cell.ljust(width) for cell, width in zip(row, widths, strict=True))]).rstrip() for row in rows
-    ]
-
-
-def _pair_lines(pair: PairedComparison, width: int, comparison: Comparison) -> list[str]:
-    found, level = pair.difference, comparison.level
-    clustered = f", clustered by {comparison.clustered_by}" if found.method == "cluster-bootstrap" else ""
-    no_win = f"; no win: {pair.no_win}" if pair.significant(level) and not pair.is_win(level) else ""
-    lines = [
-        f"  {pair.metric:<{width}}  {_signed(found)}  {_p(pair.p_adjusted)}  "
-        f"({found.n} tasks{clustered}; {found.wins} won, {found.ties} tied, {found.losses} lost){no_win}"
-    ]
-    for label, values in pair.by_label.items():
-        if len(values) > 1:
-            parts = ", ".join(f"{value} {part.mean:+z.2f}" for value, part in values.items())
-            lines.append(f"  {'':<{width}}  {label}: {parts}")
-    return lines
+def _by_people(scores: Scores, metric: str) -> Estimate:
+    """The estimate with mean and interval as corrected by people's decisions."""
+    found = scores.corrected[metric]
+    return replace(
+        scores.overall[metric], mean=found.mean, low=found.low, high=found.high, method=found.method, reason=None
+    )
 
 
 def _signed(found: PairedDifference) -> str:
@@ -437,7 +447,3 @@ def _signed(found: PairedDifference) -> str:
         return f"{found.mean:+z.2f} [{found.no_interval}]"
     places = 2 if found.high - found.low >= 0.04 else 3
     return f"{found.mean:+z.{places}f} [{found.low:+z.{places}f}, {found.high:+z.{places}f}]"
-
-
-def _p(p: float) -> str:
-    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"

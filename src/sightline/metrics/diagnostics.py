@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from random import Random
 
 import numpy as np
 
+from sightline.errors import UserError
 from sightline.metrics import registry
 from sightline.metrics.attempt_scores import Attempted, Contexts, batch, has_something, rankings
 from sightline.metrics.ranked_formula import formula
 from sightline.metrics.scores import RecallAt, TaskScore
 from sightline.metrics.sets import Abstention, abstention
-from sightline.metrics.statistics import Column
+from sightline.metrics.statistics.estimates import Column
 from sightline.metrics.statistics.repeats import best_at_k
-from sightline.metrics.task_table import attempts_table
+from sightline.metrics.task_table import Floats, attempts_table
 from sightline.metrics.text_metric import TextMetric, part_of, references_with
 from sightline.types import Estimate, Failure, PictureSet, Prediction, Ranking, Relevance, TaskKind, Text, Trace, Traces
 
 _BASELINE_SAMPLE = 2_000
 CUT_OFFS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
-Estimating = Callable[[Mapping[str, Column], Sequence[Hashable | None] | None], Mapping[str, Estimate]]
+Estimating = Callable[[Mapping[str, Column], Sequence[Hashable | None] | None, Floats | None], Mapping[str, Estimate]]
 
 
 def unjudged_shares(attempts: Sequence[Attempted], depth: int) -> dict[int, float]:
@@ -29,6 +31,22 @@ def unjudged_shares(attempts: Sequence[Attempted], depth: int) -> dict[int, floa
     places = [place for place in rankings(attempts) if isinstance(attempts[place].truth, Relevance)]
     shares = formula(f"judged@{depth}")(batch(attempts, places)).tolist()
     return {place: 1 - share for place, share in zip(places, shares, strict=True) if math.isfinite(share)}
+
+
+def condensed_name(names: Iterable[str]) -> str | None:
+    """The first metric of rankings that can leave unjudged results out; None where there is none."""
+    for name in names:
+        with suppress(UserError):  # It has no such option.
+            if "rank" in registry.kinds_of(name) and registry.metric(condensed(name)):
+                return name
+    return None
+
+
+def condensed(name: str) -> str:
+    """The same metric over rankings without their unjudged results: `ndcg(unjudged=condensed)@10`."""
+    spec = registry.parse_name(name)
+    options = ",".join(f"{key}={value}" for key, value in {**spec.options, "unjudged": "condensed"}.items())
+    return f"{spec.base}({options})" + ("" if spec.cutoff is None else f"@{spec.cutoff}")
 
 
 def abstentions(attempts: Iterable[Attempted]) -> Abstention | None:
@@ -122,7 +140,7 @@ def _curve(
     last = next((place for place, k in enumerate(CUT_OFFS) if k >= longest), len(CUT_OFFS) - 1)
     answered = rankings(attempts)
     all_at_once = batch(attempts, answered)
-    tasks = list(dict.fromkeys(one.task.id for one in attempts))
+    tasks = {one.task.id: one.task for one in attempts}
     row = {task: number for number, task in enumerate(tasks)}
     owners = np.array([row[one.task.id] for one in attempts])
     tried = np.bincount(owners, minlength=len(tasks))
@@ -133,4 +151,5 @@ def _curve(
         means = np.divide(sums, replied, out=np.full(len(tasks), np.nan), where=replied > 0)
         columns[str(k)] = Column(sums / tried, replied < tried, means)
     clusters = [cluster_of.get(task) for task in tasks] if cluster_of else None
-    return tuple(RecallAt(int(k), found) for k, found in estimating(columns, clusters).items())
+    weights = np.array([task.weight for task in tasks.values()], np.float64)
+    return tuple(RecallAt(int(k), found) for k, found in estimating(columns, clusters, weights).items())

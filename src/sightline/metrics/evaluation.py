@@ -7,7 +7,7 @@ the tasks that it was to do, and no others.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -28,16 +28,20 @@ from sightline.metrics.diagnostics import (
     abstentions,
     best_of,
     chance_similarities,
+    condensed,
+    condensed_name,
     recall_curves,
     text_notes,
     unjudged_shares,
 )
 from sightline.metrics.scope import returned
 from sightline.metrics.scores import Scores, TaskScore, missing_note
-from sightline.metrics.statistics import RESAMPLES, Column, Repeated, estimate_columns, repeated
 from sightline.metrics.statistics.distributions import check_fraction
-from sightline.metrics.task_table import TaskTable, attempts_table, by_slice, task_table
-from sightline.types import Attempt, Benchmark, Estimate, Ranking, Run, TaskKind
+from sightline.metrics.statistics.estimates import Column, estimate_columns
+from sightline.metrics.statistics.intervals import RESAMPLES, effective_count
+from sightline.metrics.statistics.repeats import Repeated, repeated
+from sightline.metrics.task_table import Floats, TaskTable, attempts_table, by_slice, task_table
+from sightline.types import Attempt, Benchmark, Estimate, PictureSet, Ranking, Run, TaskKind
 
 DEFAULT_METRICS: Mapping[TaskKind, tuple[str, ...]] = {
     "rank": ("ndcg@10", "map", "rr@10", "p@10", "recall@100"),
@@ -122,15 +126,23 @@ def evaluate(
     contexts = Contexts(benchmark, context or Context(), names)
     rows = _rows(attempts, measure(attempts, names, contexts), contexts, clusters, depth)
 
-    def estimate_all(columns: Mapping[str, Column], of: Sequence[Hashable | None] | None) -> dict[str, Estimate]:
-        return estimate_columns(columns, clusters=of, level=level, seed=seed, resamples=resamples)
+    def estimate_all(
+        columns: Mapping[str, Column], of: Sequence[Hashable | None] | None, weights: Floats | None
+    ) -> dict[str, Estimate]:
+        return estimate_columns(columns, clusters=of, weights=weights, level=level, seed=seed, resamples=resamples)
 
     def estimates(table: TaskTable) -> dict[str, Estimate]:
-        return estimate_all(table.columns, table.clusters)
+        return estimate_all(table.columns, table.clusters, table.weights)
+
+    def without_unjudged(name: str) -> Estimate:
+        other = measure(attempts, (condensed(name),), contexts)
+        kept = tuple(replace(row, values=values) for row, values in zip(rows, other, strict=True))
+        return estimates(task_table(kept, (condensed(name),)))[condensed(name)]
 
     table = task_table(rows, names)
     made = [row for row in rows if row.status != "missing"]
-    shares = [row.unjudged for row in rows if row.unjudged is not None]
+    unjudged = _unjudged(rows)
+    first = condensed_name(names) if unjudged else None
     return Scores(
         benchmark=benchmark.name,
         system=run.system,
@@ -149,14 +161,17 @@ def evaluate(
         abstention=abstentions(attempts),
         failures=dict(sorted(Counter(row.failure for row in rows if row.failure is not None).items())),
         undefined=_undefined(rows),
-        unjudged=sum(shares) / len(shares) if shares else None,
-        unjudged_depth=depth if shares else None,
+        unjudged=unjudged,
+        unjudged_depth=None if unjudged is None else depth,
+        condensed={} if first is None else {first: without_unjudged(first)},
         outside_scope=sum(row.outside_scope for row in rows),
         unknown_tasks=unknown,
         of_tasks=len(whole.tasks),
         notes=(
             *about_limit(whole, benchmark, run),
             *_notes(benchmark, rows, unknown, clusters),
+            *_about_weights(table),
+            *_unknown_pictures(benchmark, run),
             *_about_nothing(benchmark, names),
             *text_notes(names, contexts),
         ),
@@ -258,6 +273,7 @@ def _rows(
             failure=attempt.failure,
             outside_scope=_outside(attempt, contexts.scope(attempt.task)),
             unjudged=unjudged.get(place),
+            weight=attempt.task.weight,
         )
         for place, (attempt, row) in enumerate(zip(attempts, values, strict=True))
     )
@@ -281,6 +297,18 @@ def _repeated(rows: Sequence[TaskScore], names: Iterable[str]) -> dict[str, Repe
     return {name: repeated(attempts_table(rows, name)) for name in names}
 
 
+def _unjudged(rows: Iterable[TaskScore]) -> float | None:
+    """The mean share of unjudged results, by weight."""
+    shares = [(row.weight, row.unjudged) for row in rows if row.unjudged is not None]
+    return sum(weight * share for weight, share in shares) / sum(weight for weight, _ in shares) if shares else None
+
+
+def _about_weights(table: TaskTable) -> Iterator[str]:
+    if table.weights is not None:
+        worth = effective_count(table.weights)
+        yield f"weighted by traffic: {len(table.ids):,} tasks, worth {worth:,.0f} of equal weight"
+
+
 def _undefined(rows: Iterable[TaskScore]) -> dict[str, int]:
     """By metric, the tasks of its kind that it is not defined for in any attempt."""
     defined: dict[str, dict[str, bool]] = defaultdict(dict)
@@ -289,6 +317,18 @@ def _undefined(rows: Iterable[TaskScore]) -> dict[str, int]:
             defined[name][row.task_id] = defined[name].get(row.task_id, False) or value is not None
     counts = {name: sum(not known for known in tasks.values()) for name, tasks in defined.items()}
     return {name: count for name, count in counts.items() if count}
+
+
+def _unknown_pictures(benchmark: Benchmark, run: Run) -> tuple[str, ...]:
+    """That ids are not those of the benchmark, as far as the first predictions show."""
+    known = benchmark.corpus.pictures
+    said = (one.prediction for one in islice(run.attempts, 50))
+    named = [id_ for one in said if isinstance(one, Ranking | PictureSet) for id_ in one.pictures]
+    strange = [id_ for id_ in named if id_ not in known]
+    if not known or not strange:
+        return ()
+    first = f'{len(strange):,} of {len(named):,} in the first predictions, such as "{strange[0]}"'
+    return (f'pictures that the benchmark doesn\'t have: {first}; its ids are like "{next(iter(known))}"',)
 
 
 def _notes(

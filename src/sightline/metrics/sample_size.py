@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sightline.display import Shown
 from sightline.errors import UserError
-from sightline.io.files import PathLike
+from sightline.io.files import PathLike, as_path
 from sightline.metrics.scores import Scores, read_scores
-from sightline.metrics.statistics import Spread, detectable, spread, tasks_needed, tasks_needed_binary
+from sightline.metrics.statistics.power import Spread, detectable, spread, tasks_needed, tasks_needed_binary
 from sightline.metrics.task_table import task_table
 from sightline.types import ScoreWarning
 
@@ -97,12 +96,12 @@ def power(
     >>> print(sightline.power(tasks=200, disagreement=0.2))
       200 tasks can show a difference of 0.089 with a chance of 80% (paired, two-sided, α = 0.05, design effect 1.00)
     """
-    if isinstance(runs, str) or (runs and len(runs) != 2):
-        given = 1 if isinstance(runs, str) else len(runs)
+    if not isinstance(runs, Sequence) or isinstance(runs, str) or len(runs) not in (0, 2):
+        given = len(runs) if isinstance(runs, Sequence) and not isinstance(runs, str) else 1
         raise UserError(f"{given} runs were given.", "give two scored runs, or none and --sd")
     warnings: tuple[ScoreWarning, ...] = ()
     if runs:
-        first, second = (run if isinstance(run, Scores) else read_scores(Path(run).expanduser()) for run in runs)
+        first, second = (run if isinstance(run, Scores) else read_scores(as_path(run, "a scored run")) for run in runs)
         expected = learnt_spread(first, second, metric)
         warnings = tuple(
             dict.fromkeys(one for scores in (first, second) for one in scores.warnings if one.code in _ABOUT_LABELS)

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -19,9 +21,9 @@ from sightline.errors import UserError, did_you_mean
 from sightline.io.files import PathLike, write_whole
 from sightline.io.jsonl import read_json, write_json
 from sightline.metrics.blind_rows import BaselineScore
-from sightline.metrics.labels.corrected import Corrected
+from sightline.metrics.labels.corrected import Corrected, Worth
 from sightline.metrics.sets import Abstention
-from sightline.metrics.statistics import Repeated
+from sightline.metrics.statistics.repeats import Repeated
 from sightline.plain_text import text_table
 from sightline.types import Estimate, ScoreWarning, TaskKind
 
@@ -32,13 +34,16 @@ UNLABELLED = "unlabelled"
 
 Status: TypeAlias = Literal["answered", "failed", "missing"]
 _MISSING = "no prediction, counted as zero: "
+_GRADES = ("rehearsal", "draft", "given", "checked", "warranted")
+"""From low to high."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskScore:
     """One attempt at one task; a metric that is not defined for the task is None, one of another kind is absent.
 
-    `outside_scope` counts returned pictures that were not to be searched; `unjudged` is the share without a judgment.
+    `outside_scope` counts returned pictures that were not to be searched; `unjudged` is the share without a judgment;
+    `weight` is how much traffic the task stands for.
     """
 
     task_id: str
@@ -51,6 +56,7 @@ class TaskScore:
     failure: str | None = None
     outside_scope: int = 0
     unjudged: float | None = None
+    weight: float = 1.0
 
 
 class TaskScores(Rows[TaskScore]):
@@ -60,8 +66,7 @@ class TaskScores(Rows[TaskScore]):
 
     def records(self) -> list[dict[str, Any]]:
         """The rows as flat records; a column for each label and each metric of any of them."""
-        labels = sorted({label for row in self for label in row.labels})
-        return [_record(row, labels, dict.fromkeys(name for row in self for name in row.values)) for row in self]
+        return _records(self, dict.fromkeys(name for row in self for name in row.values))
 
     def __str__(self) -> str:
         return text_table(*self._cells(), right=self._numeric())
@@ -98,6 +103,17 @@ class RecallAt:
     found: Estimate
 
 
+@dataclass(frozen=True, slots=True)
+class CheckedTasks:
+    """What each task is worth by people's decisions on a draw of labels, by metric; tasks in the order of their ids.
+
+    Two runs can be compared by it where `decisions`, a checksum of what was decided, is the same.
+    """
+
+    decisions: str
+    metrics: Mapping[str, Worth]
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Scores(Table[TaskScore]):
     """A scored run: `scores["ndcg@10"]` is an estimate; `print(scores)` is the table of `sightline score`.
@@ -105,15 +121,17 @@ class Scores(Table[TaskScore]):
     It has a row for each attempt at each task: iterate over it, or over a part of `scores.tasks`, such as
     `scores.tasks[:5]`.
 
-    `failures` counts attempts by kind of failure, a missing prediction among them; `undefined` counts the tasks that
-    a metric leaves out; `unjudged` is the mean share of unjudged pictures among the first `unjudged_depth`; `chance`
-    is what a text metric gives to texts of unrelated tasks; `best_of` is the mean best@1, best@2, … of repeated runs;
-    `recall` is, by kind of task, the recall of rankings at growing cut-offs; `of_tasks` is how many tasks the benchmark
-    has, which is more than were scored where the run was limited. `grade` is that of the labels, `baselines` are
-    systems that see no pixel on the same tasks, `warnings` say why the score deserves less trust than it looks, and
-    `corrected` are scores freed of errors of generated labels by what people decided on a drawn sample; files of older
-    versions have none of them. `asked` are the metrics that tables show, all where it is empty; `attribution` says why
-    an agent missed pictures. Neither of the two is in `scores.json`.
+    `failures` counts attempts by kind of failure, a missing prediction among them; `undefined` counts the tasks that a
+    metric leaves out; `unjudged` is the mean share of unjudged pictures among the first `unjudged_depth`, `condensed`
+    the first metric of rankings without them, where there are any; `chance` is what a text metric gives to texts of
+    unrelated tasks; `best_of` is the mean best@1, best@2, … of repeated runs; `recall` is, by kind of task, the recall
+    of rankings at growing cut-offs; `of_tasks` is how many tasks the benchmark has, which is more than were scored
+    where the run was limited. `grade` is that of the labels, `baselines` are systems that see no pixel on the same
+    tasks, `warnings` say why the score deserves less trust than it looks, and `corrected` are scores freed of errors
+    of generated labels by what people decided on a drawn sample; `checked` is what corrects differences. Files of
+    older versions have none of them. `asked` are the metrics that tables show, all where it is empty; `attribution`
+    says why an agent missed pictures. Neither of the two is in `scores.json`. `benchmark_folder` is where the
+    benchmark was; `scores.json` has it relative to the run, so that others can look whether people have decided since.
     """
 
     __pydantic_config__: ClassVar = {"extra": "forbid"}
@@ -137,6 +155,7 @@ class Scores(Table[TaskScore]):
     undefined: Mapping[str, int] = field(default_factory=dict)
     unjudged: float | None = None
     unjudged_depth: int | None = None
+    condensed: Mapping[str, Estimate] = field(default_factory=dict)
     outside_scope: int = 0
     unknown_tasks: tuple[str, ...] = ()
     of_tasks: int | None = None
@@ -145,9 +164,11 @@ class Scores(Table[TaskScore]):
     warnings: tuple[ScoreWarning, ...] = ()
     baselines: tuple[BaselineScore, ...] = ()
     corrected: Mapping[str, Corrected] = field(default_factory=dict)
+    checked: CheckedTasks | None = None
 
     asked: tuple[str, ...] = field(default=(), compare=False)
     attribution: Mapping[str, Any] | None = field(default=None, compare=False)
+    benchmark_folder: str | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tasks", TaskScores(self.tasks))
@@ -180,18 +201,19 @@ class Scores(Table[TaskScore]):
     def to_dict(self, *, tasks: bool = True) -> dict[str, Any]:
         """The content of `scores.json`; without the rows where only the estimates are wanted."""
         found = {"schema": SCHEMA, **without_empty_reasons(asdict(replace(self, tasks=(), attribution=None)))}
-        for name in ("tasks", "asked", "attribution"):
+        for name in ("tasks", "asked", "attribution", "benchmark_folder"):
             del found[name]
         return found | {"tasks": [_plain(row) for row in self.tasks]} if tasks else found
 
     def to_json(self) -> dict[str, Any]:
         """What `score --json` prints: everything but the rows, and what an agent missed."""
-        return self.to_dict(tasks=False) | ({} if self.attribution is None else {"attribution": self.attribution})
+        found = self.to_dict(tasks=False)
+        del found["checked"]  # As long as the rows.
+        return found | ({} if self.attribution is None else {"attribution": self.attribution})
 
     def records(self) -> list[dict[str, Any]]:
         """The rows as flat records: the columns of `per_task.csv`."""
-        labels = sorted({label for row in self.tasks for label in row.labels})
-        return [_record(row, labels, self.metrics) for row in self.tasks]
+        return _records(self.tasks, self.metrics)
 
     def table(self, by: str | None = None) -> str:
         """The table that `sightline score` prints; with the slices `by` a label."""
@@ -229,7 +251,16 @@ def without_empty_reasons(content: Any) -> Any:
 def _plain(row: TaskScore) -> dict[str, Any]:
     """A row as JSON holds it; `asdict` takes ten times as long."""
     plain: dict[str, Any] = {field.name: getattr(row, field.name) for field in fields(row)}
+    if row.weight == 1:
+        del plain["weight"]
     return plain | {"values": dict(row.values), "labels": {label: list(of) for label, of in row.labels.items()}}
+
+
+def _records(rows: Sequence[TaskScore], metrics: Iterable[str]) -> list[dict[str, Any]]:
+    """Flat records with the same columns for all; weights only where some differ."""
+    labels, names = sorted({label for row in rows for label in row.labels}), tuple(metrics)
+    weighted = any(row.weight != 1 for row in rows)
+    return [_record(row, labels, names) | ({"weight": row.weight} if weighted else {}) for row in rows]
 
 
 def _record(row: TaskScore, labels: Iterable[str], metrics: Iterable[str]) -> dict[str, Any]:
@@ -249,9 +280,12 @@ def _record(row: TaskScore, labels: Iterable[str], metrics: Iterable[str]) -> di
 
 def write_scores(scores: Scores, run_folder: PathLike) -> None:
     """Write `scores.json` and `per_task.csv` into the folder of the run, each whole or not at all."""
-    folder = Path(run_folder)
+    folder, content = Path(run_folder), scores.to_dict()
+    if scores.benchmark_folder is not None:
+        with suppress(ValueError):  # On another drive.
+            content["benchmark_folder"] = Path(os.path.relpath(scores.benchmark_folder, folder)).as_posix()
     write_whole(folder / PER_TASK_FILE, _csv(scores))
-    write_json(folder / SCORES_FILE, scores.to_dict())
+    write_json(folder / SCORES_FILE, content)
 
 
 def read_scores(run_folder: PathLike) -> Scores:
@@ -259,7 +293,15 @@ def read_scores(run_folder: PathLike) -> Scores:
     path = Path(run_folder) / SCORES_FILE
     if not path.is_file():
         raise UserError(f"{run_folder} has no {SCORES_FILE}.", f"score it first: sightline score BENCH {run_folder}")
-    return scores_from(read_json(path), where=str(path))
+    found = scores_from(read_json(path), where=str(path))
+    where = found.benchmark_folder
+    return found if where is None else replace(found, benchmark_folder=str((path.parent / where).resolve()))
+
+
+def lowest_grade(scores: Iterable[Scores]) -> str | None:
+    """The lowest grade of some scores; None where one has none. `warranted` depends on the system, so grades differ."""
+    found = [one.grade for one in scores]
+    return None if None in found else min(found, key=lambda grade: _GRADES.index(grade or ""), default=None)
 
 
 def scores_from(content: Any, where: str = "scores") -> Scores:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from sightline.metrics.comparison import Comparison, PairedComparison
     from sightline.metrics.scores import Scores
 
+_COLUMNS = 4
+"""Metrics side by side in a table of systems."""
 _HEAD = ("metric", "mean", "interval", "n", "failures", "answered")
 
 
@@ -50,12 +52,30 @@ def scores_text(scores: Scores, failures: Mapping[str, int], by: str | None = No
     parts = [estimates_text({name: scores.overall[name] for name in shown})] if shown else []
     for value, estimates in scores.slices(by).items() if by is not None else ():
         parts += [f"  {by}: {value}", estimates_text(estimates)]
+    parts += [f"  {line}" for line in _hole_lines(scores)]
     parts += corrected_text(scores)
     parts += baselines_text(scores)
     parts += [f"  {line}" for line in _failures(failures)]
     if scores.attribution is not None:
         parts.append(_missed_text(scores.attribution))
-    return "\n".join(parts)
+    return "\n".join([*parts, *trust_text(scores.grade, scores.warnings)])
+
+
+def trust_text(grade: str | None, warnings: Iterable[ScoreWarning]) -> list[str]:
+    """`labels: rehearsal · warnings: same-source`, where there is something to say: generated labels, or a warning."""
+    codes = ", ".join(dict.fromkeys(one.code for one in warnings))
+    said = [f"labels: {grade}"] * (grade not in (None, "given")) + [f"warnings: {codes}"] * bool(codes)
+    return [f"  {' · '.join(said)}"] if said else []
+
+
+def _hole_lines(scores: Scores) -> list[str]:
+    """How many results nobody judged, and the first metric without them; nothing where all are judged."""
+    if not scores.unjudged:
+        return []
+    beside = "".join(
+        f"; {name} without the others: {one} (condensed)" for name, one in scores.condensed.items() if one.n
+    )
+    return [f"judged@{scores.unjudged_depth}: {1 - scores.unjudged:.1%} of the results{beside}"]
 
 
 _BASELINES = ("sees no pixel", "metric", "mean", "interval", "system − baseline")
@@ -145,12 +165,77 @@ def scores_blocks(scores: Scores, failures: Mapping[str, int], notes: Sequence[s
         yield html_table(_CORRECTED, rows, numeric={1, 3})
     if rows := _baseline_rows(scores):
         yield html_table(_BASELINES, rows, numeric={2})
+    yield from (quiet(line) for line in _hole_lines(scores))
     yield from (tag("p", line, class_="sl-bad") for line in _failures(failures))
     yield from warning_blocks(scores.warnings)
     if scores.attribution is not None:
         yield _right(scores.attribution)
         yield html_table(_MISSED, _missed_rows(scores.attribution), numeric={1, 3})
     yield from (quiet(f"Note: {note}") for note in notes)
+
+
+def comparison_text(comparison: Comparison) -> str:
+    """For each pair a line per metric; before them, for three runs or more, who is in which tie group."""
+    lines = [standings_text(comparison), ""] if len(comparison.systems) > 2 else []
+    by_systems: dict[tuple[str, str], list[PairedComparison]] = {}
+    for pair in comparison.pairs:
+        by_systems.setdefault((pair.second, pair.first), []).append(pair)
+    width = max((len(metric) for metric in comparison.metrics), default=0)
+    for (second, first), pairs in by_systems.items():
+        lines.append(f"{second} against {first}")
+        for pair in pairs:
+            lines += _pair_lines(pair, width, comparison)
+    lines += _baseline_lines(comparison)
+    lines += [f"note: {note}" for note in comparison.notes]
+    return "\n".join([*lines, *trust_text(comparison.grade, comparison.warnings)])
+
+
+def _baseline_lines(comparison: Comparison) -> list[str]:
+    """The baselines that see no pixel, in the first metric that they were scored in."""
+    metric = next((name for name in comparison.metrics if name in comparison.baselines), None)
+    if metric is None:
+        return []
+    rows = comparison.baselines[metric]
+    width = max(len(row.system) for row in rows)
+    return [f"see no pixel, {metric}:", *(f"  {row.system:<{width}}  {row.estimate:.2f}" for row in rows)]
+
+
+def standings_text(comparison: Comparison) -> str:
+    """Every system in every metric, with its interval and the letters of its tie groups."""
+    lines: list[str] = []
+    for start in range(0, len(comparison.metrics), _COLUMNS):
+        lines += [_standings_table(comparison, comparison.metrics[start : start + _COLUMNS]), ""]
+    return "\n".join([*lines, "letters: systems that can't be told apart share one"])
+
+
+def _standings_table(comparison: Comparison, metrics: Sequence[str]) -> str:
+    """Systems, in the order of the first metric, by metrics."""
+    cells = {
+        (standing.system, metric): f"{standing.estimate:.2f} {standing.letters}"
+        for metric in metrics
+        for standing in comparison.standings[metric]
+    }
+    order = [standing.system for standing in comparison.standings[metrics[0]]]
+    rows = [(system, *(cells[system, metric] for metric in metrics)) for system in order]
+    return text_table(("system", *metrics), rows)
+
+
+def _pair_lines(pair: PairedComparison, width: int, comparison: Comparison) -> list[str]:
+    found, level = pair.difference, comparison.level
+    is_clustered = comparison.clustered_by is not None and found.method in ("cluster-bootstrap", "prediction-powered")
+    clustered = f", clustered by {comparison.clustered_by}" if is_clustered else ""
+    no_win = f"; no win: {pair.no_win}" if pair.significant(level) and not pair.is_win(level) else ""
+    lines = [
+        f"  {pair.metric:<{width}}  {pair.difference_text()}  {pair.p_text()}  "
+        f"({found.n} tasks{clustered}; {found.wins} won, {found.ties} tied, {found.losses} lost){no_win}"
+    ]
+    if pair.basis:
+        lines.append(f"  {'':<{width}}  {pair.basis}")
+    for label, values in pair.by_label.items():
+        if len(values) > 1:
+            parts = ", ".join(f"{value} {part.mean:+z.2f}" for value, part in values.items())
+            lines.append(f"  {'':<{width}}  {label}: {parts}")
+    return lines
 
 
 def comparison_blocks(comparison: Comparison) -> Iterator[str]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.metrics.scores import UNLABELLED, TaskScore
-from sightline.metrics.statistics import Column
+from sightline.metrics.statistics.estimates import Column
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -26,6 +26,8 @@ class TaskTable:
     missing: Bools
     failed: Bools
     columns: Mapping[str, Column]
+    weights: Floats | None = None
+    "How much traffic each task stands for; None where that is not known."
 
     def slices(self) -> Iterator[tuple[str, str, Bools]]:
         """Every label, value and the tasks that have it; tasks without the label come last, as `unlabelled`."""
@@ -49,6 +51,7 @@ class TaskTable:
             missing=self.missing[kept],
             failed=self.failed[kept],
             columns={name: column.where(kept) for name, column in self.columns.items()},
+            weights=None if self.weights is None else self.weights[kept],
         )
 
 
@@ -58,6 +61,7 @@ def task_table(rows: Iterable[TaskScore], metrics: Sequence[str]) -> TaskTable:
     for row in rows:
         attempts.setdefault(row.task_id, []).append(row)
     tasks = list(attempts.values())
+    weights = np.array([task[0].weight for task in tasks], np.float64)
     return TaskTable(
         ids=tuple(attempts),
         clusters=tuple(task[0].cluster for task in tasks),
@@ -65,6 +69,7 @@ def task_table(rows: Iterable[TaskScore], metrics: Sequence[str]) -> TaskTable:
         missing=np.array([all(row.status == "missing" for row in task) for task in tasks], dtype=np.bool_),
         failed=np.array([any(row.status == "failed" for row in task) for task in tasks], dtype=np.bool_),
         columns={metric: _column(tasks, metric) for metric in metrics},
+        weights=weights if (weights != 1).any() else None,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -61,9 +61,6 @@ class MiningSummary(Table[MiningResult]):
         tasks = "" if self.benchmark is None else f", {counted(len(self.benchmark.tasks), 'request')}"
         return f"{counted(len(self.stages), 'stage')}{tasks}"
 
-    def _blocks(self) -> Iterable[str]:
-        return [line.strip() for line in str(self).splitlines()]
-
     def __str__(self) -> str:
         """The stages, how many requests there are, and what comes next."""
         lines = [str(done) for done in self.stages]
@@ -110,9 +107,9 @@ def mine(
         Only these of "parse", "associate", "graph", "queries" and "check", which share a project; all when not given,
         and with `()` only the benchmark is written from what passed the checks.
     embedder:
-        Says which pictures are alike; the configured one when not given.
+        Who says which pictures are alike; the configured one, or that of a built-in model, when not given.
     owners:
-        Whose histories; everybody's when not given.
+        Whose histories, in a list or separated by commas; everybody's when not given.
     preset:
         Who has enough of a history: "gentle", or "disbench": 2,000 pictures, 50 events, 90 % metadata and more than a
         year.
@@ -124,9 +121,10 @@ def mine(
         Who words the requests: a model, or "templates"; the model itself when not given, templates for a built-in one.
     clues:
         Clues of a picture that are followed to others, the rarest first; 4 when not given.
-    retrieval_bound, metadata_bound:
-        Refuse a request of which direct retrieval reaches this F1 at any cut-off (0.8 when not given), or one filter on
-        time or place (0.9).
+    retrieval_bound:
+        Refuse a request of which direct retrieval reaches this F1 at any cut-off; 0.8 when not given.
+    metadata_bound:
+        Refuse a request of which one filter on time or place reaches this F1; 0.9 when not given.
     project:
         Where the stages keep their files; WORKSPACE/mine when not given.
     seed:
@@ -258,9 +256,6 @@ class QuestionsSummary(Shown):
     def _line(self) -> str:
         early = ", stopped early" if self.stopped is not None else ""
         return f"{counted(len(self.benchmark.tasks), 'question')}{early}"
-
-    def _blocks(self) -> Iterable[str]:
-        return [line.strip() for line in str(self).splitlines()]
 
     def __str__(self) -> str:
         """What was kept and refused, what it cost, and where the questions are."""

@@ -137,7 +137,7 @@ class HttpTransport:
         self._structured = settings.structured or "native"
         self._max_tokens = settings.max_tokens_field or name.provider.max_tokens
         self._key = key
-        self._url = _address(endpoint, openai_chat.PATH if api == "chat" else openai_responses.PATH)
+        self._url = address_of(endpoint, openai_chat.PATH if api == "chat" else openai_responses.PATH)
         self._read: Callable[[Mapping[str, Any]], ReplyText | None] = (
             openai_chat.read_chat if api == "chat" else openai_responses.read_responses
         )
@@ -309,7 +309,8 @@ def _who(model: str, endpoint: str) -> str:
     return f"{clip(model, 100)} at {endpoint}"
 
 
-def _address(endpoint: str, path: str) -> URL:
+def address_of(endpoint: str, path: str) -> URL:
+    """The address of a path below an endpoint; what the endpoint asks for (`?…`) stays."""
     url = URL(endpoint)
     return url.with_path(url.path.rstrip("/") + path, keep_query=True)
 

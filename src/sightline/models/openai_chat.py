@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -234,7 +235,12 @@ def _tool_calls(calls: Any) -> tuple[ToolCall, ...]:
 
 def as_json_text(arguments: Any) -> str:
     """A tool call's arguments as the model wrote them, also where a server has already parsed them."""
-    return arguments if isinstance(arguments, str) else orjson.dumps(arguments).decode()
+    if isinstance(arguments, str):
+        return arguments
+    try:
+        return orjson.dumps(arguments).decode()
+    except orjson.JSONEncodeError:  # An integer of more than 64 bits, for example.
+        return json.dumps(arguments)
 
 
 def _text(value: Any) -> str:

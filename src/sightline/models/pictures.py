@@ -15,14 +15,23 @@ from PIL import Image
 
 from sightline.corpus import metadata
 from sightline.corpus.names import path_of
-from sightline.corpus.pixels import MIMES, RefusedError, decode, identify, load_rgb, notes_on, open_picture, upright
+from sightline.corpus.pixels import (
+    MAX_FILE_BYTES,
+    MIMES,
+    RefusedError,
+    decode,
+    identify,
+    load_rgb,
+    notes_on,
+    open_picture,
+    upright,
+)
 from sightline.models.failures import clip, failure
 from sightline.models.providers import PictureLimit
 from sightline.types import Failure, ImagePart
 
 MAX_PIXELS = 180_000_000
 """More pixels than this is a decompression bomb."""
-MAX_FILE_BYTES = 256 << 20
 _QUALITIES = (90, 80, 65)
 _SHRINK = 0.75
 _SMALLEST_SIDE = 64

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -18,7 +18,7 @@ from sightline.io.files import PathLike, as_path, optional_path
 from sightline.metrics.comparison import Comparison, PairedComparison, compare
 from sightline.metrics.evaluation import evaluate
 from sightline.metrics.scores import write_scores
-from sightline.metrics.statistics import holm
+from sightline.metrics.statistics.significance import holm
 from sightline.retrieval.index.content import absolute
 from sightline.runs.folder import read_run
 from sightline.runs.runner import run
@@ -128,9 +128,6 @@ class Necessity(Table[PairedComparison]):
         needed = [pair.second for pair in self.against_whole() if self.is_needed(pair.second)]
         return f"{self.metric} is worse {', '.join(needed) or 'in no arm'}"
 
-    def _blocks(self) -> Iterable[str]:
-        return [line.strip() for line in str(self).splitlines()]
-
     def __str__(self) -> str:
         """Each arm with its estimate, its difference from the whole question, and whether that can be trusted."""
         standings = {standing.system: standing.estimate for standing in self.comparison.standings[self.metric]}
@@ -152,11 +149,10 @@ class Necessity(Table[PairedComparison]):
 
     def _told(self, pair: PairedComparison) -> str:
         """The difference of an arm from the whole question."""
-        found, p = pair.difference, pair.p_adjusted
-        shown = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+        found = pair.difference
         verdict = "needed" if self.is_needed(pair.second) else "not shown to be needed"
         spread = found.no_interval or f"{found.low:+.2f}, {found.high:+.2f}"
-        return f"   {found.mean:+.2f} [{spread}]  {shown}  {verdict}"
+        return f"   {found.mean:+.2f} [{spread}]  {pair.p_text()}  {verdict}"
 
 
 @priced

@@ -64,7 +64,7 @@ class ChartsBlock:
 
 
 @dataclass(frozen=True, slots=True)
-class Thumbnail:
+class CaptionedPicture:
     """A small picture (a data URL; None: it could not be read), its name, and lines about it; `mark` stands out."""
 
     source: Markup | None
@@ -77,7 +77,7 @@ class Thumbnail:
 class PicturesBlock:
     """Small pictures side by side."""
 
-    items: Sequence[Thumbnail]
+    items: Sequence[CaptionedPicture]
 
 
 @dataclass(frozen=True, slots=True)

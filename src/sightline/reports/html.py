@@ -9,6 +9,7 @@ from urllib.parse import quote
 from sightline.markup import Markup, join, lines, tag
 from sightline.reports.blocks import (
     Block,
+    CaptionedPicture,
     Cell,
     Chapter,
     ChartsBlock,
@@ -22,7 +23,6 @@ from sightline.reports.blocks import (
     PicturesBlock,
     ReportPage,
     TableBlock,
-    Thumbnail,
 )
 from sightline.reports.charts import marker
 
@@ -94,7 +94,7 @@ def _block(block: Block) -> Markup:
             return tag("details", tag("summary", summary), Markup("\n"), lines(map(_block, blocks)))
 
 
-def _shown(shown: Thumbnail) -> Markup:
+def _shown(shown: CaptionedPicture) -> Markup:
     if shown.source is None:
         picture = tag("span", "can't be read", class_="quiet")
     else:

@@ -19,6 +19,7 @@ from sightline.errors import UserError
 from sightline.io.files import PathLike, as_path
 from sightline.io.jsonl import dump
 from sightline.metrics.comparison import Comparison, SystemStanding
+from sightline.metrics.scores import lowest_grade
 from sightline.metrics.tables import warning_blocks, warning_text
 from sightline.plain_text import one_line, text_table
 from sightline.reports.blocks import Row, TableBlock, numeric
@@ -35,7 +36,7 @@ from sightline.reports.scored_run import (
 )
 from sightline.reports.text import DASH, estimate, seconds
 from sightline.runs.folder import HEADER
-from sightline.runs.trust import REHEARSAL_FIX
+from sightline.runs.trust import REHEARSAL, REHEARSAL_FIX
 from sightline.types import Estimate, ScoreWarning
 
 
@@ -157,6 +158,7 @@ def _record(board: BenchmarkBoard, place: LeaderboardRow) -> dict[str, Any]:
         "system": place.name,
         "folder": place.folder,
         **asdict(place.estimate),
+        **dict(zip(("low", "high"), place.estimate.interval or (None, None), strict=True)),
         "letters": place.letters,
         "usd": place.spending.usd,
         "p50_seconds": place.spending.p50,
@@ -174,8 +176,6 @@ def build_leaderboard(folder: PathLike, metric: str | None = None, *, rehearsal:
     Each board is ranked by `metric`, or by what most of its runs have as their first metric.
     """
     root = as_path(folder, "a folder with runs")
-    if metric is not None and not isinstance(metric, str):
-        raise UserError(f"{metric!r:.60} is not a metric name.", 'Give one name, such as "ndcg@10".')
     if not root.is_dir():
         raise UserError(f"there is no folder {root}.", "give the folder that holds the runs")
     runs, left_out = _read(root)
@@ -268,7 +268,7 @@ def _board(root: Path, runs: Sequence[ReportedRun], metric: str, rehearsal: bool
         first.level,
         places,
         (*compared.warnings, *_notes(ranked)),
-        first.grade,
+        lowest_grade(run.scores for run in runs),
         trust_of(ranked, comparison),
         tuple(
             SystemStanding(name, baselines[name], "") for name in sorted(baselines, key=lambda by: -baselines[by].mean)
@@ -393,9 +393,6 @@ def leaderboard(
             "Score them first: sightline score BENCH RUN.",
         )
     if not rehearsal and all(board.grade == "rehearsal" for board in found.boards):
-        raise UserError(
-            f"The labels of {some(dict.fromkeys(board.benchmark for board in found.boards), 3)} are by built-in models "
-            "and too few were checked by people, so no ranking is drawn from them.",
-            REHEARSAL_FIX,
-        )
+        names = some(dict.fromkeys(board.benchmark for board in found.boards), 3)
+        raise UserError(f"No ranking is drawn on {names}: {REHEARSAL}.", REHEARSAL_FIX)
     return write_leaderboard(found, out)

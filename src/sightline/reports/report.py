@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from os import PathLike as OsPath
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from sightline import __version__
 from sightline.display import Shown, html_table, quiet
 from sightline.english import counted
-from sightline.errors import UserError
+from sightline.errors import UserError, require_at_least, require_one_of
 from sightline.io.files import PathLike, as_path
 from sightline.metrics.tables import warning_text
 from sightline.plain_text import one_line
@@ -193,6 +193,8 @@ def report(
     >>> print(sightline.report(["bench", "run"], "page.html").path)
     page.html
     """
+    require_one_of(get_args(Format), format=format)
+    require_at_least(0, rows=rows)
     target = as_path(out, "the page to write")
     pages = _pages(target, format)
     found = gather([sources] if isinstance(sources, str | OsPath) else _listed(sources), date=date, rehearsal=rehearsal)

@@ -13,12 +13,12 @@ import numpy as np
 from sightline.benchmark.problems import stop
 from sightline.errors import UserError
 from sightline.metrics.comparison import Comparison, compare
-from sightline.metrics.scores import SCORES_FILE, Scores, read_scores
+from sightline.metrics.scores import SCORES_FILE, Scores
 from sightline.reports.text import DASH, money
 from sightline.runs.folder import ATTEMPTS, HEADER, LEDGER, open_run
 from sightline.runs.summary import ATTEMPT
-from sightline.runs.trust import is_rehearsal
-from sightline.types import LedgerEntry, Run, ScoreWarning
+from sightline.runs.trust import CHECK_FIX, REHEARSAL, is_rehearsal, scores_now
+from sightline.types import Benchmark, LedgerEntry, Run, ScoreWarning
 
 _TOKENS = {
     "in": "tokens_in",
@@ -121,12 +121,17 @@ class ReportedRun:
     scored_at: datetime
 
 
-def read_scored(folder: Path, score: Callable[[Path, Run], Scores] | None = None) -> ReportedRun:
-    """The run in a folder, under its system's name; one without scores is scored by `score`, else refused."""
+def read_scored(
+    folder: Path, score: Callable[[Path, Run], Scores] | None = None, benchmarks: Iterable[Benchmark] = ()
+) -> ReportedRun:
+    """The run in a folder, under its system's name; one without scores is scored by `score`, else refused.
+
+    What its scores are worth is looked up anew in its benchmark, among `benchmarks` or where it was.
+    """
     opened = open_run(folder, stop)
     run = opened.header.to_run((), tuple(entry for _, entry in opened.source.rows(LEDGER)))
     is_scored = (folder / SCORES_FILE).is_file()
-    scores = read_scores(folder) if is_scored or score is None else score(folder, run)
+    scores = scores_now(folder, benchmarks) if is_scored or score is None else score(folder, run)
     predictions = folder / ATTEMPTS.name
     return ReportedRun(
         name=run.system,
@@ -173,12 +178,6 @@ class RunComparison:
     warnings: tuple[str, ...] = ()
 
 
-REHEARSAL = (
-    "No comparison is drawn: the labels are by built-in models and too few were checked by people. Have people check "
-    "labels: sightline view BENCH."
-)
-
-
 def compare_runs(
     runs: Sequence[ReportedRun], metrics: Sequence[str] | None = None, *, rehearsal: bool = False
 ) -> RunComparison:
@@ -189,7 +188,7 @@ def compare_runs(
     if len(runs) < 2:
         return RunComparison(None)
     if not rehearsal and any(is_rehearsal(run.scores) for run in runs):
-        return RunComparison(None, (REHEARSAL,))
+        return RunComparison(None, (f"No comparison is drawn: {REHEARSAL}. {CHECK_FIX}",))
     levels = {run.scores.level for run in runs}
     # Slices of differences are not shown, and without labels they are not computed.
     scores = [replace(run.scores, tasks=tuple(replace(row, labels={}) for row in run.scores.tasks)) for run in runs]

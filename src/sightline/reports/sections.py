@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from itertools import chain, count
@@ -28,10 +28,9 @@ from sightline.metrics.evaluation import evaluate
 from sightline.metrics.scores import Scores, write_scores
 from sightline.reports.output import csv_bytes
 from sightline.reports.scored_run import ReportedRun, compare_runs, read_scored, trust_of, with_own_names
-from sightline.runs import read_run
 from sightline.runs.folder import HEADER as RUN_FILE
-from sightline.runs.folder import read_attribution
-from sightline.runs.trust import with_trust
+from sightline.runs.folder import read_attribution, read_run
+from sightline.runs.trust import is_circular, with_trust
 from sightline.types import Benchmark, Json, PictureSet, Relevance, Run, ScoreWarning, TaskKind
 
 Key: TypeAlias = tuple[str, str | None]
@@ -57,6 +56,7 @@ class BenchmarkCounts:
     prompts: Mapping[str, str] = field(default_factory=dict)
     former_checksums: frozenset[str] = frozenset()
     grade: str | None = None
+    grade_why: str = ""
 
     @property
     def tasks(self) -> int:
@@ -65,7 +65,7 @@ class BenchmarkCounts:
 
 def facts_of(benchmark: Benchmark) -> BenchmarkCounts:
     """The counts of a benchmark that was read."""
-    tasks = benchmark.tasks.values()
+    tasks, grade = benchmark.tasks.values(), grade_of(benchmark)
     judged = (
         len(truth.grades) if isinstance(truth, Relevance) else len(truth.pictures)
         for truth in benchmark.truth.values()
@@ -83,7 +83,8 @@ def facts_of(benchmark: Benchmark) -> BenchmarkCounts:
         card=benchmark.card,
         prompts={task.id: task.text for task in tasks},
         former_checksums=benchmark.former_checksums,
-        grade=grade_of(benchmark).name,
+        grade=grade.name,
+        grade_why=grade.why,
     )
 
 
@@ -191,8 +192,8 @@ def gather(sources: Sequence[PathLike], *, date: datetime | None = None, rehears
     folders = _folders(sources)
     benchmarks = [read_benchmark(folder) for folder, marker in folders.items() if marker == BENCHMARK_FILE]
     score = partial(_score, benchmarks)
-    runs = [read_scored(folder, score) for folder, marker in folders.items() if marker == RUN_FILE]
-    sections = _sections(benchmarks, [_trusted(run, benchmarks) for run in runs], rehearsal)
+    runs = [read_scored(folder, score, benchmarks) for folder, marker in folders.items() if marker == RUN_FILE]
+    sections = _sections(benchmarks, runs, rehearsal)
     dates = [run.scored_at for run in runs] or [
         datetime.fromtimestamp((folder / BENCHMARK_FILE).stat().st_mtime, UTC) for folder in folders
     ]
@@ -237,14 +238,6 @@ def _score(benchmarks: Sequence[Benchmark], folder: Path, header: Run) -> Scores
     return scores
 
 
-def _trusted(run: ReportedRun, benchmarks: Iterable[Benchmark]) -> ReportedRun:
-    """A run that was scored before warnings were kept gets them where its benchmark is at hand."""
-    same = [one for one in benchmarks if one.name == run.scores.benchmark and one.checksum == run.scores.checksum]
-    if run.scores.grade is not None or not same:
-        return run
-    return replace(run, scores=with_trust(run.scores, same[0], run.run))
-
-
 def _sections(
     benchmarks: Iterable[Benchmark], runs: Iterable[ReportedRun], rehearsal: bool
 ) -> tuple[ReportSection, ...]:
@@ -280,10 +273,14 @@ def _headlines(facts: BenchmarkCounts, runs: Iterable[ReportedRun]) -> dict[Task
 
 
 def _ranked(runs: Sequence[ReportedRun]) -> list[ReportedRun]:
-    """Best first in the first metric that all runs have; as given, where there is none."""
+    """Best first in the first metric that all runs have; as given, where there is none.
+
+    Systems that are, or were shown, what the labels were made from come last: no report begins with a circular score.
+    """
     estimates = [run.scores.overall for run in runs]
     shared = [metric for metric in (estimates[0] if runs else ()) if all(metric in one for one in estimates)]
-    return sorted(runs, key=lambda run: -run.scores.overall[shared[0]].mean) if shared else list(runs)
+    key = (lambda run: -run.scores.overall[shared[0]].mean) if shared else (lambda _: 0.0)
+    return sorted(runs, key=lambda run: (is_circular(run.scores), key(run)))
 
 
 def _versions(facts: BenchmarkCounts, runs: Iterable[ReportedRun], all_facts: Iterable[Key]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from sightline.calls.session import Session
 from sightline.errors import UserError
 from sightline.models.embedders.session import EmbedderSession
 from sightline.models.protocols import Embedder
-from sightline.retrieval.columns import load_columns
+from sightline.retrieval.columns.files import load_columns
 from sightline.retrieval.index.manifest import IndexManifest, refuse_other_backend
 from sightline.retrieval.index.table import IndexTable, noticing_damage
 from sightline.retrieval.index.vectors import vectors_folder
@@ -22,8 +22,9 @@ from sightline.retrieval.query import QueryEmbedder
 from sightline.retrieval.ranking import HeldVectors
 from sightline.retrieval.scope import Selector
 from sightline.retrieval.threshold import Threshold, calibrate, load_threshold
-from sightline.retrieval.vector_stores import Rows, open_vector_store
+from sightline.retrieval.vector_stores.base import Rows
 from sightline.retrieval.vector_stores.exact import ExactIndex
+from sightline.retrieval.vector_stores.registry import open_vector_store
 
 _Part = TypeVar("_Part")
 

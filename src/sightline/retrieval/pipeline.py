@@ -26,7 +26,7 @@ from sightline.retrieval.ranking import (
     spread_out,
 )
 from sightline.retrieval.rerank import Reranker, new_order
-from sightline.retrieval.vector_stores import Rows
+from sightline.retrieval.vector_stores.base import Rows
 from sightline.types import Method, PictureRef, SearchQuery
 
 _MOST_COMPARED = 20_000

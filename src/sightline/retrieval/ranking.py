@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.models.protocols import Embedder, Pixels, Vectors
-from sightline.retrieval.vector_stores import Rows, VectorIndex
+from sightline.retrieval.vector_stores.base import Rows, VectorIndex
 
 _FIRST = 64
 _DEEPER = 4

@@ -22,7 +22,7 @@ class Hit(Shown):
 
     `score` is a cosine where vectors alone were asked, a BM25 score where words alone were, else the fused score.
     `parts` says which parts of the search found it, and with what scores. `place` is the picture's address, else the
-    nearest place to its coordinates.
+    nearest place to its coordinates, and `also_at` the addresses of its copies: files with the same content.
     """
 
     picture: Picture
@@ -30,6 +30,7 @@ class Hit(Shown):
     parts: Mapping[str, float] = field(default_factory=dict)
     tags: tuple[str, ...] = ()
     place: str | None = None
+    also_at: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -49,6 +50,7 @@ class Hit(Shown):
             "address": self.picture.address,
             "place": self.place,
             "tags": list(self.tags),
+            "also_at": list(self.also_at),
         }
 
     def _line(self) -> str:
@@ -64,7 +66,8 @@ class Hit(Shown):
         where = self.place or ""
         if not where and picture.lat is not None and picture.lon is not None:
             where = f"{picture.lat:.4f}, {picture.lon:.4f}"
-        return f"{self.score:.3f}", printable(picture.id), when, where, ", ".join(self.tags[:_TAGS])
+        name = printable(picture.id) + (f" (+{counted(len(self.also_at), 'copy', 'copies')})" if self.also_at else "")
+        return f"{self.score:.3f}", name, when, where, ", ".join(self.tags[:_TAGS])
 
     def thumbnail(self) -> Thumbnail:
         """How a notebook shows it."""
@@ -82,7 +85,7 @@ class Results(Table[Hit]):
     scope and filter, of which `embedded` had no vector before this search; those in `left_out`, by reason, could not be
     read. `threshold` is what a picture must reach (a cosine; calibrated, a corrected one); `below` counts what did not.
     `failures` counts calls of the re-ranker that gave nothing, and `stopped` is the budget that ended them, if one did.
-    `notes` is what a person should know; `narrowed` are the options that left pictures out, such as "--where".
+    `notes` is what a person should know, `narrowed` the options that left pictures out, `like` the pictures given.
     """
 
     query: str
@@ -104,6 +107,7 @@ class Results(Table[Hit]):
     stopped: StoppedError | None = None
     notes: tuple[str, ...] = ()
     narrowed: tuple[str, ...] = field(default=(), compare=False)
+    like: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -157,8 +161,8 @@ class Results(Table[Hit]):
         return self.hits
 
     def _line(self) -> str:
-        hits = counted(len(self.hits), "hit")
-        return f"{self.query or 'search'}: {hits} in {counted(self.searched, 'picture')}"
+        hits, title = counted(len(self.hits), "hit"), self.query or f"like {', '.join(self.like) or 'pictures'}"
+        return f"{title}: {hits} in {counted(self.searched, 'picture')}"
 
     def _blocks(self) -> Iterable[str]:
         if self.hits:
@@ -174,4 +178,4 @@ class Results(Table[Hit]):
             return f"nothing matches in {self.searched:,} pictures"
         if self.narrowed:
             return f"no picture to search: none fits {' and '.join(self.narrowed)}"
-        return "no picture to search: sightline scan DIR says what a folder holds"
+        return "no picture to search: a scan of the folder says what it holds"

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import UserError
-from sightline.retrieval.columns import PictureColumns
-from sightline.retrieval.filters import compile_filter, parse_filter
-from sightline.retrieval.vector_stores import Rows
+from sightline.retrieval.columns.kinds import PictureColumns
+from sightline.retrieval.filters.filter import compile_filter, parse_filter
+from sightline.retrieval.vector_stores.base import Rows
 from sightline.types import Scope
 
 _KEPT = 64

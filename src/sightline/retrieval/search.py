@@ -18,7 +18,7 @@ from sightline.io.files import PathLike, optional_path
 from sightline.models.embedders.registry import DEFAULT as DEFAULT_EMBEDDER
 from sightline.models.embedders.session import EmbedderSession
 from sightline.models.protocols import Embedder
-from sightline.retrieval.filters import parse_filter
+from sightline.retrieval.filters.filter import parse_filter
 from sightline.retrieval.index.build import BuiltIndex, Parts, Update
 from sightline.retrieval.index.content import corpus_state, require_corpus, workspace_content
 from sightline.retrieval.index.manifest import (
@@ -117,7 +117,7 @@ def search(
     name, embedder = _chosen(place, index, embedder, session.config)
     finder = _Finder(session, place, folder, method, name, index is not None, embedder, backend, limit)
     results = finder.find(asked, cues)
-    return replace(results, seconds=time.monotonic() - started, narrowed=_narrowed(asked))
+    return replace(results, seconds=time.monotonic() - started, narrowed=_narrowed(asked), like=cues)
 
 
 def _query(
@@ -135,7 +135,8 @@ def _query(
 
 def _narrowed(asked: SearchQuery) -> tuple[str, ...]:
     """The options that leave pictures out."""
-    given = (("--where", asked.where), ("--owner", asked.scope.owner), ("--group", asked.scope.groups))
+    where, owner, groups = "--where (where=)", "--owner (owner=)", "--group (groups=)"
+    given = ((where, asked.where), (owner, asked.scope.owner), (groups, asked.scope.groups))
     return tuple(option for option, value in given if value)
 
 

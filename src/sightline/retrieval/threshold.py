@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from sightline.errors import UserError
 from sightline.io.files import write_whole
 from sightline.models.protocols import Vectors
-from sightline.retrieval.vector_stores import Rows, VectorIndex
+from sightline.retrieval.vector_stores.base import Rows, VectorIndex
 
 FALSE_ALARMS = 0.1
 """Of queries for what is not there, the share that the threshold is meant to let through."""

@@ -22,7 +22,7 @@ from sightline.metrics.evaluation import evaluate, headline_metrics
 from sightline.metrics.registry import metric
 from sightline.metrics.scope import Scopes
 from sightline.metrics.scores import Scores
-from sightline.metrics.statistics import estimate
+from sightline.metrics.statistics.estimates import estimate
 from sightline.retrieval.bm25 import spaced
 from sightline.runs.shortcuts.file_facts import CorpusFiles, read_files
 from sightline.runs.shortcuts.learned import LearnedRanker

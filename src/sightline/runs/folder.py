@@ -222,6 +222,8 @@ def _agree_on_header(folder: Path, header: Run) -> None:
     before = open_run(folder, stop).header.to_run()
     for name in _MUST_AGREE:
         old, new = getattr(before, name), getattr(header, name)
+        if name == "parameters":  # An option that the run's version did not know counts where it is set.
+            new = {option: value for option, value in new.items() if option in old or value}
         if old != new:
             raise UserError(f"{folder} was begun with {name} {old!r}, not {new!r}.", "choose another folder")
     if bool(before.limits.get(SHOW_ANNOTATIONS)) != bool(header.limits.get(SHOW_ANNOTATIONS)):

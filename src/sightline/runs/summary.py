@@ -118,7 +118,8 @@ class RunSummary(Table[Attempt]):
 
     def __str__(self) -> str:
         """What was done, how long it took, and what comes next."""
-        return "\n".join(f"  {line}" for line in (self._line(), *self._lines(), self._next()))
+        after = f"next: sightline score {self.benchmark or 'BENCH'} {self.folder}"
+        return "\n".join(f"  {line}" for line in (self._line(), *self._lines(), after))
 
     def _rows(self) -> Sequence[Attempt]:
         return self.run.attempts
@@ -144,13 +145,10 @@ class RunSummary(Table[Attempt]):
                 f"over {counted(times.n, 'answer')}{built}"
             )
 
-    def _next(self) -> str:
-        return f"next: sightline score {self.benchmark or 'BENCH'} {self.folder}"
-
     def _blocks(self) -> Iterable[str]:
         yield from self._lines()
         yield from self.run._blocks()
-        yield quiet(self._next())
+        yield quiet(f"Next: sightline.score({str(self.benchmark or 'BENCH')!r}, {str(self.folder)!r})")
 
 
 def _time(seconds: float) -> str:

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from sightline.config.section import Hidden
 from sightline.errors import UserError, nearest
 from sightline.io.files import PathLike
-from sightline.retrieval.vector_stores import public_spec
+from sightline.retrieval.vector_stores.registry import public_spec
 from sightline.runs.systems.base import Kind, Options, System, SystemSetting
 from sightline.runs.systems.registry import find_kind
 from sightline.types import Json

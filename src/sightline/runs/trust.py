@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
 
+from sightline.benchmark.files import REVIEWS
+from sightline.benchmark.folder import read_benchmark
 from sightline.benchmark.grade import grade_of, label_warnings
 from sightline.benchmark.provenance import same_source
 from sightline.english import counted
-from sightline.metrics.blind_rows import NOT_BEATEN, BaselineScore, beside_baselines, unbeaten
+from sightline.errors import SightlineError
+from sightline.metrics.blind_rows import NOT_BEATEN, SAME_SOURCE, BaselineScore, beside_baselines, unbeaten
 from sightline.metrics.evaluation import headline_metrics
-from sightline.metrics.scores import Scores
+from sightline.metrics.scores import Scores, read_scores
 from sightline.metrics.statistics.estimates import FEW_CLUSTERS
 from sightline.metrics.task_table import task_table
-from sightline.runs.corrected_scores import corrected_scores
+from sightline.runs.corrected_scores import with_corrections
+from sightline.runs.folder import read_run
 from sightline.runs.kept_baselines import baselines_of
 from sightline.types import Benchmark, Run, ScoreWarning, fewest_units
 
-REHEARSAL_FIX = (
-    "Have people check labels: sightline view BENCH. "
-    "To try things out, compare anyway with --rehearsal (rehearsal=True)."
-)
+REHEARSAL = "the labels are by built-in models and too few were checked by people"
+CHECK_FIX = 'Have people check labels: sightline view BENCH, or sightline.view("BENCH") in Python.'
+REHEARSAL_FIX = f"{CHECK_FIX} To try things out, compare anyway with --rehearsal (rehearsal=True)."
 BLIND = "blind:"
 """How the names of systems that see no pixel begin."""
 
@@ -36,15 +41,48 @@ def with_trust(scores: Scores, benchmark: Benchmark, run: Run) -> Scores:
     )
     headline = [row for row in baselines if row.metric in headline_metrics(benchmark)]
     grade = grade_of(benchmark, blind_beaten=all(row.beaten for row in headline) if headline else None)
-    conflict = same_source(benchmark, run)
-    corrected = corrected_scores(benchmark, run, scores)
+    conflict = same_source(benchmark, run, grade.checked_part)
+    scores = with_corrections(scores, benchmark, run)
     found = (
-        *(one for one in label_warnings(benchmark, grade) if not (corrected and one.code == "judge-error")),
+        *(one for one in label_warnings(benchmark, grade) if not (scores.corrected and one.code == "judge-error")),
         *(() if conflict is None else (conflict,)),
         *_not_beaten(scores.system, headline),
         *_few_clusters(scores),
     )
-    return replace(scores, grade=grade.name, warnings=found, baselines=baselines, corrected=corrected)
+    folder = None if benchmark.folder is None else str(benchmark.folder.resolve())
+    return replace(scores, grade=grade.name, warnings=found, baselines=baselines, benchmark_folder=folder)
+
+
+def scores_now(folder: Path, benchmarks: Iterable[Benchmark] = ()) -> Scores:
+    """The scores that are kept with a run; grade, warnings and corrections by what people have decided until now.
+
+    The benchmark is the one among `benchmarks`, else where it was when the run was scored; where it is gone, has
+    changed, or nobody has reviewed it, the scores are as they were written.
+    """
+    scores = read_scores(folder)
+    same = (one for one in (*benchmarks, *_scored_on(scores)) if one.checksum == scores.checksum is not None)
+    found = next(same, None)
+    return scores if found is None else with_trust(scores, found, read_run(folder))
+
+
+def _scored_on(scores: Scores) -> list[Benchmark]:
+    """The benchmark where it was, if people have reviewed it."""
+    reviews = Path(scores.benchmark_folder or "") / REVIEWS.name
+    try:
+        return [] if scores.benchmark_folder is None else [_read(reviews.parent, reviews.stat().st_mtime_ns)]
+    except (OSError, SightlineError):
+        return []
+
+
+@lru_cache(maxsize=2)
+def _read(folder: Path, _: int) -> Benchmark:
+    """Several runs are on one benchmark."""
+    return read_benchmark(folder)
+
+
+def is_circular(scores: Scores) -> bool:
+    """Is the system, or was it shown, what the labels were made from?"""
+    return any(one.code == SAME_SOURCE for one in scores.warnings)
 
 
 def is_rehearsal(scores: Scores) -> bool:
@@ -62,7 +100,7 @@ def _not_beaten(system: str, rows: list[BaselineScore]) -> Iterator[ScoreWarning
         NOT_BEATEN,
         f"{system} is not above {best.name}, which sees no pixel: {best.metric} {best.estimate.mean:.3f}, "
         f"difference {_difference(best)}{others}.",
-        "Find what gives the answers away with sightline make audit, or add tasks that need the pictures.",
+        "Find what gives the answers away with the stage audit of make, or add tasks that need the pictures.",
     )
 
 
@@ -80,5 +118,5 @@ def _few_clusters(scores: Scores) -> Iterator[ScoreWarning]:
             "few-clusters",
             f"Tasks are clustered by {scores.clustered_by}, and there are {reasons[0]} for an interval; "
             f"{fewest_units(scores.level)} are needed.",
-            "Add tasks on pictures of other clusters, or score with --cluster-by none if the tasks are independent.",
+            "Add tasks on other clusters, or score with --cluster-by none (cluster_by=None) if tasks are independent.",
         )

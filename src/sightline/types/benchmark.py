@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from sightline.arguments import checked
 from sightline.class_names import known_as
 from sightline.display import Table, quiet
 from sightline.english import counted
@@ -136,6 +137,7 @@ class Benchmark(_Fields):
         return checksum is None or self.checksum in (None, checksum) or checksum in self.former_checksums
 
     @classmethod
+    @checked
     def from_tables(
         cls,
         pictures: Any,
@@ -144,8 +146,8 @@ class Benchmark(_Fields):
         *,
         name: str = "benchmark",
         columns: Mapping[str, str] | None = None,
-        labels: Sequence[str] = (),
-        metrics: Sequence[str] = (),
+        labels: str | Sequence[str] = (),
+        metrics: str | Sequence[str] = (),
         root: PathLike | None = None,
     ) -> Benchmark:
         """Make a benchmark from data frames (pandas or polars), lists or dictionaries.
@@ -164,7 +166,9 @@ class Benchmark(_Fields):
         judgments:
             A table with `query_id`, `picture` and `grade`, or without grades where every row says "relevant";
             tuples of the same; `{query: {picture: grade}}`; `{query: [pictures]}`. A grade is a whole number or a truth
-            value: 0 is judged and not relevant, a negative one is not judged.
+            value: 0 is judged and not relevant, a negative one is not judged. For other kinds of task
+            `{query: PictureSet(("a.jpg",))}` (exactly these pictures), `{query: Answer("two")}`, or
+            `{query: Choice("B")}` with a column `options` in the queries.
         name:
             What the benchmark is called.
         columns:
@@ -180,7 +184,8 @@ class Benchmark(_Fields):
         Returns
         -------
         Benchmark
-            Rank tasks, in memory; queries without a judgment are left out, with a warning.
+            Rank tasks, unless the judgments say otherwise, in memory; queries without a judgment are left out, with a
+            warning.
 
         Examples
         --------

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from sightline.arguments import checked
 from sightline.class_names import known_as, name_of
 from sightline.display import Rows, Table, html_table
 from sightline.english import counted, some
@@ -18,6 +19,7 @@ from sightline.types.truth import Choice, Failure, PictureSet, Prediction, Ranki
 _ROWS = 20
 
 if TYPE_CHECKING:
+    from sightline.io.files import PathLike
     from sightline.types.benchmark import Benchmark
 
 
@@ -77,7 +79,8 @@ class Attempts(Rows[Attempt]):
 def _said(prediction: Prediction) -> tuple[str, str]:
     """The answer, and why there is none."""
     if isinstance(prediction, Failure):
-        return "–", f"{prediction.kind}: {short(prediction.message, 100)}"
+        error, _, _ = prediction.message.partition("\n")  # A traceback may follow.
+        return "–", f"{prediction.kind}: {short(error, 100)}"
     return answer_text(prediction), ""
 
 
@@ -159,11 +162,12 @@ class Run(Table[Attempt]):
         return Attempts(self.attempts)._blocks()
 
     @classmethod
+    @checked
     def from_rankings(
         cls,
         rankings: Any,
         *,
-        benchmark: Benchmark | str | None = None,
+        benchmark: Benchmark | PathLike | None = None,
         system: str = "system",
         columns: Mapping[str, str] | None = None,
     ) -> Run:
@@ -177,7 +181,7 @@ class Run(Table[Attempt]):
             list of dictionaries with `query_id`, `picture` and `score`, `rank` or neither. A `Failure` in place of a
             ranking is counted as one.
         benchmark:
-            What the queries are of; a benchmark that has none of them is refused.
+            What the queries are of: the benchmark, its folder, or only its name. One that has none of them is refused.
         system:
             What the system is called.
         columns:
@@ -208,7 +212,7 @@ class ScoreWarning:
     fix: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Estimate:
     """A mean over `n` tasks with its interval; failures count as zero in `mean` and are left out of `answered`."""
 
@@ -239,6 +243,9 @@ class Estimate:
 
     def __str__(self) -> str:
         return format(self)
+
+    def __repr__(self) -> str:
+        return f"<Estimate: {self}, n = {self.n:,}>"
 
     def __format__(self, spec: str) -> str:
         """`0.873 [0.812, 0.901]`, each number by `spec` (three decimals); a dash where there was nothing to measure."""

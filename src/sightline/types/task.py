@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, cast
 
 from sightline.types.corpus import Json, PictureRef
 
+WEIGHT: Final = "traffic_weight"
+"""The key of `Task.extra` for how much traffic a task stands for."""
 TaskKind: TypeAlias = Literal["rank", "select", "answer", "choose", "describe"]
 FINDING: frozenset[TaskKind] = frozenset(("rank", "select"))
 """Tasks that ask for pictures of the corpus."""
@@ -53,6 +55,11 @@ class Task:
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     translations: Mapping[str, tuple[Part, ...]] = field(default_factory=dict)
     extra: Mapping[str, Json] = field(default_factory=dict)
+
+    @property
+    def weight(self) -> float:
+        """How much traffic the task stands for, in any unit; 1 where nothing is said."""
+        return float(cast("Any", self.extra.get(WEIGHT, 1.0)))
 
     @property
     def text(self) -> str:

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp
 from sightline.errors import SightlineError
 from sightline.reports.html import page_style
 from sightline.web.app_state import AppState, harmless, missing, posting, static_text
-from sightline.web.pages import bench, compare, corpus, graph, home, map, review, runs, search  # noqa: A004
+from sightline.web.pages import bench, compare, corpus, graph, home, judging, map, review, runs, search  # noqa: A004
 from sightline.web.security import SecurityGate
 
 _STATIC = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
@@ -52,6 +52,9 @@ def build(state: AppState) -> ASGIApp:
             Route("/review/{name}", posting(review.decide), methods=["POST"]),
             Route("/review/{name}/undo", posting(review.undo), methods=["POST"]),
             Route("/review/{name}/people", review.people),
+            Route("/judge/{name}", judging.judging),
+            Route("/judge/{name}", posting(judging.tell), methods=["POST"]),
+            Route("/judge/{name}/undo", posting(judging.undo), methods=["POST"]),
             Route("/runs", runs.boards),
             Route("/runs/{name}", runs.one_run),
             Route("/runs/{name}/replay", runs.replay),

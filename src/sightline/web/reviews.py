@@ -8,9 +8,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import threading
-import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import combinations
@@ -18,9 +16,10 @@ from pathlib import Path
 
 from sightline.authoring.audit import people_summary
 from sightline.authoring.judge_quality import JudgeQuality, judge_quality
-from sightline.benchmark.files import HEADER, REVIEWS
+from sightline.authoring.review import refresh_card
+from sightline.benchmark.files import REVIEWS
 from sightline.benchmark.label_quality import CheckedLabels, check_labels
-from sightline.benchmark.problems import ProblemsError, stop
+from sightline.benchmark.problems import ProblemsError
 from sightline.benchmark.review_decisions import (
     WHOLE,
     WITHDRAW,
@@ -30,12 +29,10 @@ from sightline.benchmark.review_decisions import (
     settled,
     standing,
 )
-from sightline.benchmark.table import CURRENT, TableSource
+from sightline.benchmark.review_file import read_reviews, writing_reviews
 from sightline.errors import SightlineError, UserError
 from sightline.io.append_only_file import AppendOnlyFile
-from sightline.io.files import sha256_of
-from sightline.io.jsonl import read_json, write_json
-from sightline.metrics.statistics import estimate
+from sightline.metrics.statistics.estimates import estimate
 from sightline.types import Benchmark, Estimate, Relevance, Review
 from sightline.web.cache import StampedCache, stamp_of
 from sightline.web.library import LoadedBenchmark
@@ -43,7 +40,6 @@ from sightline.web.library import LoadedBenchmark
 TARGET_IOU = 0.91
 """What the annotators of DISBench reached."""
 log = logging.getLogger(__name__)
-_PATIENCE = 50
 _FIGURES: StampedCache[ReviewFigures] = StampedCache()
 
 
@@ -73,9 +69,11 @@ def queue_for(person: str, sample: Sequence[Pair], votes: Votes) -> list[Pair]:
     """What a person looks at next: where two others contradict each other, what one other saw, what nobody saw.
 
     What somebody decided outside the sample, such as a picture that was missed, waits for a second person too. Of a
-    query that this person or enough people reject, nothing else is asked.
+    query that this person or enough people reject, nothing else is asked. When nothing else is left, pictures come
+    again on which this person and others contradict each other: one more decision settles them.
     """
     order: dict[int, list[Pair]] = {0: [], 1: [], 2: []}
+    own: list[Pair] = []
     refused = {
         task
         for (task, picture), given in votes.items()
@@ -83,10 +81,13 @@ def queue_for(person: str, sample: Sequence[Pair], votes: Votes) -> list[Pair]:
     }
     for pair in dict.fromkeys((*sample, *votes)):
         others = votes.get(pair, {})
-        if person in others or settled(others) is not None or (pair[0] in refused and pair[1] != WHOLE):
+        if settled(others) is not None or (pair[0] in refused and pair[1] != WHOLE):
             continue
-        order[0 if is_conflict(others) else 1 if others else 2].append(pair)
-    return [pair for pairs in order.values() for pair in pairs]
+        if person not in others:
+            order[0 if is_conflict(others) else 1 if others else 2].append(pair)
+        elif pair[1] != WHOLE and is_conflict(others):
+            own.append(pair)
+    return [pair for pairs in order.values() for pair in pairs] or own
 
 
 def standing_of(person: str, sample: Sequence[Pair], votes: Votes) -> ReviewProgress:
@@ -195,7 +196,7 @@ class ReviewLog:
         """All lines, withdrawn ones and withdrawals too; a half last line counts as not written."""
         path = folder / REVIEWS.name
         try:
-            return self._read.get(folder, stamp_of(path), lambda: _reviews(folder))
+            return self._read.get(folder, stamp_of(path), lambda: read_reviews(folder))
         except FileNotFoundError:
             return ()
         except ProblemsError as error:
@@ -211,7 +212,7 @@ class ReviewLog:
         """Append one decision, and bring the card up to date; a form that is sent twice in a row counts once."""
         volume = self._volume(loaded.folder)
         review = Review(task, person, decision, datetime.now(UTC), picture)
-        with volume.lines, _writing(loaded.folder / REVIEWS.name) as file:
+        with volume.lines, writing_reviews(loaded.folder / REVIEWS.name) as file:
             # Read first: what is wrong with the file is said before anything is written.
             last = last_of(self.read(loaded.folder), person)
             if last is not None and replace(last, when=review.when) == review:
@@ -225,7 +226,7 @@ class ReviewLog:
         volume, path = self._volume(loaded.folder), loaded.folder / REVIEWS.name
         if not path.exists():
             return None
-        with volume.lines, _writing(path) as file:
+        with volume.lines, writing_reviews(path) as file:
             last = last_of(self.read(loaded.folder), person)
             if last is None or mark_of(last) != mark:
                 return None
@@ -259,43 +260,7 @@ class ReviewLog:
 
     def _write_card(self, loaded: LoadedBenchmark) -> None:
         """What people say of the labels, as the audit measures it, and the checksum of the file that has grown."""
-        found = figures_of(loaded, self.read(loaded.folder))
-        path = loaded.folder / HEADER
-        header = read_json(path)
-        card = header.setdefault("card", {})
-        audit = card.get("audit") if isinstance(card.get("audit"), dict) else {}
-        card["audit"] = audit | people_summary(found.checked, found.judges)
-        # Of no other table: what somebody damaged stays noticed.
-        header.setdefault("checksums", {})[REVIEWS.name] = sha256_of(loaded.folder / REVIEWS.name)
-        write_json(path, header)
-
-
-def _reviews(folder: Path) -> tuple[Review, ...]:
-    source = TableSource(folder, CURRENT, stop, growing=True)
-    return tuple(review for _, review in source.rows(REVIEWS))
-
-
-@contextmanager
-def _writing(path: Path) -> Iterator[AppendOnlyFile]:
-    """The file, for us alone; on the disk when the block ends."""
-    try:
-        file = _opened(path)
-        try:
-            yield file
-        finally:
-            file.close()
-    except OSError as error:
-        raise UserError(
-            f"{path} can't be written: {error.strerror}. The decision was not saved.",
-            "let this account write there and make room, or review a copy of the benchmark",
-        ) from error
-
-
-def _opened(path: Path) -> AppendOnlyFile:
-    """Another process may be writing its own line at this moment."""
-    for _ in range(_PATIENCE):
-        try:
-            return AppendOnlyFile(path)
-        except UserError:
-            time.sleep(0.02)
-    return AppendOnlyFile(path)
+        reviews = self.read(loaded.folder)
+        found = figures_of(loaded, reviews)
+        reviewed = replace(loaded.benchmark, reviews=reviews)
+        refresh_card(loaded.folder, reviewed, people_summary(found.checked, found.judges), loaded.labels)

@@ -18,8 +18,8 @@ import numpy as np
 from PIL import Image
 
 from sightline.corpus import metadata
-from sightline.corpus.pixels import RefusedError, load_rgb, upright
-from sightline.models.pictures import MAX_FILE_BYTES, open_one
+from sightline.corpus.pixels import MAX_FILE_BYTES, RefusedError, load_rgb, upright
+from sightline.models.pictures import open_one
 from sightline.types import Box, Failure
 
 SIZES = (256, 512, 1600)

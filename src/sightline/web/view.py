@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sightline.calls.session import Session
 from sightline.errors import MissingExtraError, UserError
-from sightline.io.files import PathLike
+from sightline.io.files import PathLike, as_path
 from sightline.models.protocols import Embedder
 from sightline.web.server import LOOPBACK, bind, open_app, reached_as
 
@@ -122,8 +122,9 @@ def view(
     session = Session.of(session, workspace)
     if not 0 <= port <= _HIGHEST_PORT:
         raise UserError(f"port must be from 0 to {_HIGHEST_PORT}, not {port}.", "0 takes a free one")
-    given = [paths] if isinstance(paths, str) or not isinstance(paths, Sequence) else paths
-    server = _prepared(tuple(Path(path).expanduser() for path in given), host, port, model, embedder, session)
+    given = paths if isinstance(paths, Sequence) and not isinstance(paths, str | bytes) else [paths]
+    places = tuple(as_path(path, "a workspace, a benchmark or a run") for path in given)
+    server = _prepared(places, host, port, model, embedder, session)
     if ready is not None:
         ready(server)
     if open_browser:

@@ -19,7 +19,7 @@ from sightline.benchmark.formats.disbench_evaluation import evaluate_run, leader
 from sightline.benchmark.problems import ProblemsError
 from sightline.errors import UserError
 from sightline.exchange import export_files, import_files
-from sightline.runs import read_run, write_run
+from sightline.runs.folder import read_run, write_run
 from sightline.types import (
     Attempt,
     Benchmark,

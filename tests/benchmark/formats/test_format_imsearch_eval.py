@@ -16,7 +16,7 @@ from sightline.benchmark.folder import write_benchmark
 from sightline.benchmark.formats import FormatOptions, find_format
 from sightline.errors import UserError
 from sightline.exchange import export_files
-from sightline.runs import write_run
+from sightline.runs.folder import write_run
 from sightline.types import (
     Attempt,
     Benchmark,

@@ -18,7 +18,8 @@ from sightline.benchmark.formats.trec import decode_id, encode_id
 from sightline.benchmark.problems import ProblemsError
 from sightline.errors import UserError
 from sightline.metrics.evaluation import evaluate
-from sightline.metrics.trec import read_qrels, read_run, score_trec
+from sightline.metrics.trec.files import read_qrels, read_run
+from sightline.metrics.trec.scoring import score_trec
 from sightline.types import Attempt, Benchmark, Failure, PictureSet, Ranking, Relevance, Run
 from sightline.types.task_table import Tasks
 from strategies import ids

@@ -9,7 +9,9 @@ import pytest
 
 from batch_desk import FULL_PRICE, PRICES, desk, run, stage
 from batch_server import Row, answer, batch_world
-from sightline.calls.batches import adopt_ids, download, finish_live, load_job, make_retry, refresh, submit, wait
+from sightline.calls.batches.completion import finish_live, make_retry
+from sightline.calls.batches.job import load_job
+from sightline.calls.batches.submission import adopt_ids, download, refresh, submit, wait
 from sightline.calls.caller import Caller
 from sightline.calls.ledger import read_ledger
 from sightline.errors import StoppedError, UserError

@@ -9,7 +9,9 @@ import pytest
 
 from batch_desk import FULL_PRICE, PRICES, desk, run, stage
 from batch_server import batch_world
-from sightline.calls.batches import BatchServerError, adopt_ids, cancel, load_job, refresh, submit, wait
+from sightline.calls.batches.client import BatchServerError
+from sightline.calls.batches.job import load_job
+from sightline.calls.batches.submission import adopt_ids, cancel, refresh, submit, wait
 from sightline.calls.caller import Caller
 from sightline.calls.ledger import read_ledger
 from sightline.errors import UserError

@@ -11,8 +11,9 @@ import pytest
 from batch_desk import MODEL, PRICES, ask, desk, run, stage
 from batch_server import batch_world
 from pictures import random_picture
-from sightline.calls.batches import BatchJob, ask_live, load_job, make_job, make_retry
-from sightline.calls.batches.job import batch_line, from_json, line_id, open_http, to_json
+from sightline.calls.batches.completion import ask_live, make_retry
+from sightline.calls.batches.job import BatchJob, batch_line, from_json, line_id, load_job, open_http, to_json
+from sightline.calls.batches.job_files import make_job
 from sightline.calls.caller import Caller
 from sightline.config.settings import ModelSettings
 from sightline.errors import UserError

@@ -10,7 +10,10 @@ import pytest
 
 from batch_desk import FULL_PRICE, PRICES, ask, desk, run, stage
 from batch_server import Row, answer, batch_world, completion
-from sightline.calls.batches import download, make_job, make_retry, parse_files, submit, wait
+from sightline.calls.batches.completion import make_retry
+from sightline.calls.batches.job_files import make_job
+from sightline.calls.batches.results import parse_files
+from sightline.calls.batches.submission import download, submit, wait
 from sightline.calls.ledger import read_ledger
 from sightline.errors import UserError
 from sightline.types import Failure

@@ -8,8 +8,14 @@ from sklearn.calibration import calibration_curve
 from sklearn.linear_model import LogisticRegression
 
 from sightline.errors import UserError
-from sightline.metrics.labels import confidence_feature, cross_fit, fit_calibrator, reliability
-from sightline.metrics.labels.calibration import assign_folds, with_query_mean
+from sightline.metrics.labels.calibration import (
+    assign_folds,
+    confidence_feature,
+    cross_fit,
+    fit_calibrator,
+    reliability,
+    with_query_mean,
+)
 
 
 def _sample(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

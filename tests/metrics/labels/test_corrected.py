@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from sightline.errors import UserError
-from sightline.metrics.labels import (
+from sightline.metrics.labels.corrected import (
     Corrected,
     JudgedPairs,
     correct,
     correct_difference,
     correct_queries,
-    draw_pairs,
-    frozen_relevant,
-    informative_rates,
-    proportional_rates,
+    corrected_difference,
+    corrected_score,
+    decided_weights,
+    judge_weight,
     t_half_width,
-    target,
+    worths,
 )
-from sightline.metrics.labels.corrected import decided_weights, judge_weight
+from sightline.metrics.labels.sampling import draw_pairs, informative_rates, proportional_rates
+from sightline.metrics.labels.targets import frozen_relevant, target
 
 QUERIES, DEPTH = 60, 5
 QUERY = np.repeat(np.arange(QUERIES), DEPTH)
@@ -213,3 +216,58 @@ def test_equal_clusters_give_the_textbook_interval() -> None:
     means = values.reshape(20, 10).mean(axis=1)
     half, df = t_half_width(values, np.repeat(np.arange(20), 10), 0.95)
     assert half == pytest.approx(stats.t.ppf(0.975, df) * stats.sem(means), rel=1e-3)
+
+
+def test_p_and_interval_of_a_difference_are_one_test() -> None:
+    """p is that of Student's t for the same error and degrees of freedom, and crosses 0.05 where the interval does."""
+    rng = np.random.default_rng(8)
+    other = target("p@2", QUERY, RANK, QUERIES)
+    for seed in range(12):
+        truth = _truth(rng)
+        pairs = _pairs(truth, _judge(rng, truth, 0.8), 60, seed)
+        found = correct_difference(pairs, other, P5, seed=seed)
+        error = found.half_width / stats.t.ppf(0.975, found.df)
+        assert found.p == pytest.approx(2 * stats.t.sf(abs(found.mean) / error, found.df), rel=1e-6)
+        assert found.p is not None and (found.p < 0.05) == (not found.low <= 0 <= found.high)
+    assert correct(pairs, P5).p is None
+
+
+def test_the_kept_worths_give_the_same_difference() -> None:
+    rng = np.random.default_rng(9)
+    truth = _truth(rng)
+    pairs, other = _pairs(truth, _judge(rng, truth, 0.8), 60, 0), target("rr@5", QUERY, RANK, QUERIES)
+    first, second = worths(pairs, (other, P5))
+    assert corrected_difference(first, second, "p@5 and rr@5") == correct_difference(pairs, other, P5)
+    assert not first.linear and second.linear and len(first.reach) == correct(pairs, P5).decisions
+    same = corrected_difference(first, first, "rr@5")
+    assert (same.mean, same.half_width, same.p) == (0.0, 0.0, 1.0)
+
+
+def test_a_rare_find_moves_the_interval_towards_the_long_tail() -> None:
+    """Relevant pictures are rare, so that the truth lies above the estimate more often than below."""
+    rng, above, below, n = np.random.default_rng(10), 0, 0, 200
+    truths, found = [], []
+    for seed in range(n):
+        truth = (rng.random(QUERIES * DEPTH) < 0.06).astype(float)
+        truths.append(truth.mean())
+        found.append(correct(_pairs(truth, _judge(rng, truth, 0.7), 60, seed), P5, seed=seed))
+    for one in found:
+        above += one.high < np.mean(truths)
+        below += one.low > np.mean(truths)
+        assert one.low <= one.mean <= one.high
+    shifts = [(one.high + one.low) / 2 - one.mean for one in found]
+    assert np.mean(shifts) > 0
+    assert above + below <= 0.09 * n
+
+
+def test_scores_over_clusters_have_the_interval_of_scores_over_clusters() -> None:
+    rng = np.random.default_rng(11)
+    truth = _truth(rng)
+    clusters = np.sort(rng.integers(0, 12, QUERIES))
+    clusters = np.unique(clusters, return_inverse=True)[1]
+    pairs = replace(_pairs(truth, _judge(rng, truth, 0.8), 100, 0), clusters=clusters)
+    found, worth = correct(pairs, P5), worths(pairs, (P5,))[0]
+    plain = correct(replace(pairs, clusters=None), P5)
+    assert found.mean == pytest.approx(plain.mean, abs=0.05)
+    assert found.low <= found.mean <= found.high and (found.low, found.high) != (plain.low, plain.high)
+    assert corrected_score(worth, P5, clusters) == found

@@ -6,16 +6,10 @@ import numpy as np
 import pytest
 
 from sightline.errors import UserError
-from sightline.metrics.labels import (
-    JudgedPairs,
-    Share,
-    coverage_by_error_rates,
-    coverage_by_people,
-    coverage_by_positives,
-    draw_pairs,
-    stratified_rates,
-    weighted_share,
-)
+from sightline.metrics.labels.corrected import JudgedPairs
+from sightline.metrics.labels.coverage import coverage_by_error_rates, coverage_by_people, coverage_by_positives
+from sightline.metrics.labels.sampling import draw_pairs, stratified_rates
+from sightline.metrics.labels.shares import Share, weighted_share
 
 QUERIES, INSIDE, OUTSIDE, DRAWN = 40, 15, 150, 30
 OUT = np.arange(QUERIES * (INSIDE + DRAWN)) >= QUERIES * INSIDE
@@ -136,3 +130,22 @@ def test_decisions_are_needed_on_both_sides() -> None:
         coverage_by_people(inside_only, OUT, EXPANSION)
     with pytest.raises(UserError, match="outside the pools about what the judge calls relevant"):
         coverage_by_positives(inside_only, says, OUT, EXPANSION)
+
+
+def test_near_and_far_draws_may_stand_for_different_numbers() -> None:
+    """Outside, 5 of 10 near pictures (every fourth relevant) and 25 of 140 far ones (one in 200) are drawn."""
+    rng, shares, trues = np.random.default_rng(7), [], []
+    near = OUT & (np.arange(len(OUT)) % DRAWN < 5)
+    stands = np.where(near, 2.0, np.where(OUT, 140 / 25, 1.0))
+    chance = np.where(near, 0.25, np.where(OUT, 0.005, 0.4))
+    for seed in range(60):
+        truth = (rng.random(len(OUT)) < chance).astype(float)
+        says = np.where(rng.random(len(OUT)) < 0.95, truth, 1 - truth) > 0
+        rates = np.where(says, np.where(OUT, 0.6, 0.3), 0.0)
+        draw = draw_pairs(rates, 2 * OUT.astype(int) + says, seed)
+        pairs = JudgedPairs(
+            QUERY, np.where(says, 1.0, -1.0), np.where(draw.drawn, truth, np.nan), draw.weights, QUERIES
+        )
+        shares.append(coverage_by_positives(pairs, says, OUT, stands, seed=seed).value)
+        trues.append((stands * truth)[~OUT].sum() / (stands * truth).sum())
+    assert np.mean(shares) == pytest.approx(np.mean(trues), abs=0.01)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from sightline.errors import UserError
-from sightline.metrics.labels import label_model
-from sightline.metrics.labels.label_model import _Patterns
+from sightline.metrics.labels.label_model import _Patterns, label_model
 
 
 def _votes(rng: np.random.Generator, truth: np.ndarray, rates: list[tuple[float, float]]) -> np.ndarray:

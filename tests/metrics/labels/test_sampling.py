@@ -10,14 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.errors import UserError
-from sightline.metrics.labels import (
+from sightline.metrics.labels.sampling import (
+    Draw,
+    Stage,
     draw_pairs,
     extend_draw,
     informative_rates,
     proportional_rates,
     stratified_rates,
 )
-from sightline.metrics.labels.sampling import Draw, Stage
 
 GROUPS = np.array([0, 0, 0, 1, 1, 2])
 

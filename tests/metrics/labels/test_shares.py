@@ -7,8 +7,9 @@ import pytest
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from sightline.metrics.labels import t_quantile, weighted_share
 from sightline.metrics.labels.rare_counts import Total, gamma_quantile, ratio_interval, weighted_count
+from sightline.metrics.labels.shares import weighted_share
+from sightline.metrics.statistics.distributions import student_quantile
 
 
 def test_equal_weights_give_nearly_wilson() -> None:
@@ -70,7 +71,7 @@ def test_intervals_of_shares_hold() -> None:
 @pytest.mark.parametrize("df", [1, 2, 2.5, 3.3, 7.9, 40.2, 199])
 def test_student_quantiles_between_whole_degrees_of_freedom(df: float) -> None:
     exact = float(stats.t.ppf(0.975, df))
-    assert exact - 1e-9 <= t_quantile(0.975, df) <= exact * (1.03 if df < 3 else 1.005)
+    assert exact - 1e-9 <= student_quantile(0.975, df) <= exact * (1.03 if df < 3 else 1.005)
 
 
 @pytest.mark.parametrize("shape", [0.2, 1.0, 2.7, 30.0, 199.0, 500.0])
@@ -105,3 +106,15 @@ def test_the_ratio_of_two_totals_has_an_interval_around_it() -> None:
     exact = ratio_interval(Total(10, 10, 10), Total(100, 100, 100))
     assert exact == pytest.approx((0.1, 0.1))
     assert ratio_interval(Total(0, 0, 4), Total(100, 90, 110))[0] == 0
+
+
+def test_draws_without_replacement_vary_by_what_is_left() -> None:
+    """n of N pictures are drawn; each find stands for w − 1 missed ones, with variance w (w − 1)."""
+    rng, size, drawn, held = np.random.default_rng(4), 200, 80, 0
+    for _ in range(300):
+        relevant = rng.random(size) < 0.1
+        hits, w = relevant[:drawn].astype(float), np.full(drawn, size / drawn)
+        found = weighted_count(hits, w - 1, np.arange(drawn), 0.95, w * (w - 1))
+        assert found.value == pytest.approx(hits.sum() * (size / drawn - 1))
+        held += found.low <= relevant[drawn:].sum() <= found.high
+    assert held >= 0.93 * 300

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.errors import UserError
-from sightline.metrics.labels import frozen_relevant, ideal_dcg, target
+from sightline.metrics.labels.targets import frozen_relevant, ideal_dcg, target, target_name, with_shared_errors
 
 QUERY = np.array([0, 0, 0, 0, 1, 1, 1])
 RANK = np.array([1, 2, 3, 0, 2, 3, 1])
@@ -104,3 +104,28 @@ def test_what_can_not_be_corrected_is_refused(name: str, says: str) -> None:
 def test_frozen_numbers_must_fit() -> None:
     with pytest.raises(UserError, match="one for each query"):
         target("ndcg@3", QUERY, RANK, 2, [1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize("name", ["success@4", "rr@4", "ap@4"])
+@pytest.mark.parametrize("variance", [0.0, 1.0, 4.0])
+def test_labels_that_err_together_have_the_value_that_a_simulation_gives(name: str, variance: float) -> None:
+    """One query of four pictures; in each of many worlds the log odds of all four are off by the same error."""
+    rng = np.random.default_rng(3)
+    g, query, rank = np.array([0.2, 0.5, 0.1, 0.4]), np.zeros(4, dtype=np.intp), np.arange(1, 5)
+    plain = target(name, query, rank, 1, [2.0])
+    found = with_shared_errors(plain, variance).expand(g)
+    odds = np.log(g / (1 - g)) * np.sqrt(1 + 3 * (16 / (15 * np.pi)) ** 2 * variance)
+    error = np.sqrt(variance) * rng.normal(size=20_000)
+    values = [plain.expand(1 / (1 + np.exp(-odds - one)))[0][0] for one in error]
+    assert found[0][0] == pytest.approx(np.mean(values), abs=4 * np.std(values) / 140 + 1e-6)
+    if not variance:
+        np.testing.assert_allclose(found[1], plain.expand(g)[1])
+
+
+@pytest.mark.parametrize(
+    ("metric", "name"),
+    [("recall@100", "r@100"), ("map", "ap"), ("mrr@10", "rr@10"), ("hit@3", "success@3"), ("p@5", "p@5"), ("p", None)],
+)
+def test_metrics_of_scores_are_known_by_their_other_names(metric: str, name: str | None) -> None:
+    assert target_name(metric) == name
+    assert target_name("bleu") is None and target_name("ndcg(exp)@10") is None and target_name("p@0") is None

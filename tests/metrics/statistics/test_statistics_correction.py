@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
-from sightline.metrics.statistics import holm
+from sightline.metrics.statistics.significance import holm
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from sightline.metrics.statistics import estimate, paired_difference
+from sightline.metrics.statistics.estimates import estimate
+from sightline.metrics.statistics.paired import paired_difference
 
 pytestmark = pytest.mark.slow
 

@@ -15,7 +15,8 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from sightline.errors import UserError
-from sightline.metrics.statistics import Column, estimate, estimate_columns, wilson
+from sightline.metrics.statistics.estimates import Column, estimate, estimate_columns
+from sightline.metrics.statistics.intervals import wilson
 from sightline.types import Estimate
 
 
@@ -140,7 +141,7 @@ def test_few_clusters_never_narrow_the_interval() -> None:
 
 def test_proportion_can_be_told() -> None:
     assert estimate([0, 1, 1, 0, 1], proportion=False).method == "bca"
-    with pytest.raises(ValueError, match="neither 0 nor 1"):
+    with pytest.raises(UserError, match="neither 0 nor 1"):
         estimate([0, 0.5], proportion=True)
 
 
@@ -151,7 +152,7 @@ def test_an_impossible_level_is_refused(level: float) -> None:
 
 
 def test_marks_of_another_length_are_refused() -> None:
-    with pytest.raises(ValueError, match="3 values but 1"):
+    with pytest.raises(UserError, match="3 values but 1"):
         estimate([0, 1, 1], failures=[True])
 
 

@@ -5,7 +5,7 @@ import itertools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.metrics.statistics import tie_letters
+from sightline.metrics.statistics.significance import tie_letters
 
 
 @st.composite

@@ -11,9 +11,10 @@ import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.metrics.statistics import estimate, paired_difference, paired_differences
 from sightline.metrics.statistics.clustered import cr2_errors
+from sightline.metrics.statistics.estimates import estimate
 from sightline.metrics.statistics.intervals import Floats, Units, units_of
+from sightline.metrics.statistics.paired import paired_difference, paired_differences
 from sightline.metrics.statistics.splits import split_means
 from sightline.types import Estimate, fewest_units
 

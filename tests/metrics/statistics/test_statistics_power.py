@@ -7,15 +7,15 @@ import pytest
 from statsmodels.stats.power import TTestPower
 
 from sightline.errors import UserError
-from sightline.metrics.statistics import (
+from sightline.metrics.statistics.power import (
     detectable,
-    mcnemar_exact,
     paired_power,
     simulated_power,
     spread,
     tasks_needed,
     tasks_needed_binary,
 )
+from sightline.metrics.statistics.splits import mcnemar_exact
 
 
 @pytest.mark.parametrize("effect", [0.05, 0.2, 0.5, 1.3])

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sightline.metrics.statistics import repeated
+from sightline.metrics.statistics.repeats import repeated
 
 NAN = float("nan")
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 
-from sightline.metrics.statistics import mcnemar_exact, paired_difference, sign_flip_test
+from sightline.metrics.statistics.paired import paired_difference
+from sightline.metrics.statistics.splits import mcnemar_exact, sign_flip_test
 
 
 @given(st.lists(st.floats(-1, 1).map(lambda x: round(x, 2)), min_size=1, max_size=9))

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from sightline.errors import UserError
-from sightline.metrics.text import jaccard, matched_references, random_pair_baseline
+from sightline.metrics.text.bag_of_words import jaccard
+from sightline.metrics.text.pairs import matched_references, random_pair_baseline
 
 
 def text(words: int, letter: str) -> str:

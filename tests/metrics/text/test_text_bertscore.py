@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from metrics.text.text_embedders import HashEmbedder, SentenceOnly
 from sightline.errors import UserError
 from sightline.metrics.context import Context
-from sightline.metrics.text import bertscore, describe, document_frequencies, text_metric
-from sightline.metrics.text.embedding import TokenEmbedder
-from sightline.metrics.text.similarity import Score
+from sightline.metrics.text.bag_of_words import document_frequencies
+from sightline.metrics.text.embedding import TokenEmbedder, bertscore
+from sightline.metrics.text.similarity import Score, describe, text_metric
 from sightline.types import Trace, Traces
 
 SENTENCES = st.lists(st.sampled_from(["the", "cat", "sat", "mat", "dog", "猫"]), min_size=1, max_size=10).map(" ".join)

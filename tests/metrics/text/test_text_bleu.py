@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.errors import UserError
-from sightline.metrics.text import bleu, corpus_bleu
+from sightline.metrics.text.ngram_metrics import bleu, corpus_bleu
 
 WORDS = ["The", "the", "cat", "sat", "on", "a", "mat.", "3.5", "1-2", "(yes)", "&amp;", "猫", "\n", "it's"]
 SENTENCES = st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.errors import UserError
-from sightline.metrics.text import chrf, corpus_chrf
+from sightline.metrics.text.ngram_metrics import chrf, corpus_chrf
 
 SENTENCES = st.lists(st.sampled_from(["The", "cat", "cats", "sat", "on", "猫", "\u00a0", "!"]), max_size=10).map(
     " ".join

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from sightline.errors import UserError
 from sightline.metrics.context import Context
-from sightline.metrics.text import cider, describe, document_frequencies, text_metric
+from sightline.metrics.text.bag_of_words import document_frequencies
+from sightline.metrics.text.ngram_metrics import cider
+from sightline.metrics.text.similarity import describe, text_metric
 from sightline.types import Trace, Traces
 
 SENTENCES = st.lists(st.sampled_from(["a", "cat", "sat", "on", "the", "mat", "dog"]), max_size=9).map(" ".join)

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from metrics.text.text_embedders import HashEmbedder
 from sightline.errors import UserError
 from sightline.metrics.context import Context
-from sightline.metrics.text import describe, embedding, score_pairs, text_metric
+from sightline.metrics.text.embedding import embedding
+from sightline.metrics.text.pairs import score_pairs
+from sightline.metrics.text.similarity import describe, text_metric
 from sightline.types import Trace, Traces
 
 TEXTS = ["a cat on a mat", "the dog barks", "cat", "猫 on a mat"]

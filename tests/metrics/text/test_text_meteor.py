@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from nltk.stem.porter import PorterStemmer
 from nltk.translate.meteor_score import meteor_score, single_meteor_score
 
-from sightline.metrics.text import meteor, word_tokens
+from sightline.metrics.text.meteor import meteor
+from sightline.metrics.text.tokens import word_tokens
 
 STEMMER = PorterStemmer(PorterStemmer.ORIGINAL_ALGORITHM)
 WORDS = ["the", "cat", "cats", "run", "running", "runs", "dog", "pet", "hound", "a", "on", "mat"]

@@ -8,7 +8,9 @@ from metrics.text.text_embedders import HashEmbedder
 from sightline.errors import UserError
 from sightline.metrics.context import Context, TextEmbedder
 from sightline.metrics.registry import kinds_of, metric
-from sightline.metrics.text import describe, document_frequencies, rouge_l, text_metric
+from sightline.metrics.text.bag_of_words import document_frequencies
+from sightline.metrics.text.rouge import rouge_l
+from sightline.metrics.text.similarity import describe, text_metric
 from sightline.types import Choice, Failure, PictureSet, Prediction, Text, Trace, Traces, Truth
 
 LEXICAL = ["rouge-1", "rouge-l", "jaccard", "overlap", "tfidf", "bleu", "chrf", "meteor", "cider"]

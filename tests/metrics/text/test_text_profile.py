@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.metrics.text import document, word_tokens
+from sightline.metrics.text import document
 from sightline.metrics.text.document import profiles
+from sightline.metrics.text.tokens import word_tokens
 
 # Around eight bytes, where a key turns from the word itself into a hash; beyond 64; and outside ASCII.
 HEADS = [

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
 from sightline.metrics.context import Context
-from sightline.metrics.text import rouge_1, rouge_l, text_metric
-from sightline.metrics.text.similarity import Score
+from sightline.metrics.text.rouge import rouge_1, rouge_l
+from sightline.metrics.text.similarity import Score, text_metric
 from sightline.types import Trace, Traces
 
 SCORER = RougeScorer(["rouge1", "rougeL"], use_stemmer=False)

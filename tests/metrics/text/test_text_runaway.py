@@ -8,7 +8,8 @@ import tracemalloc
 import pytest
 
 from sightline.metrics.context import Context
-from sightline.metrics.text import document_frequencies, score_pairs
+from sightline.metrics.text.bag_of_words import document_frequencies
+from sightline.metrics.text.pairs import score_pairs
 
 WORDS = [f"word{i}" for i in range(5000)]
 

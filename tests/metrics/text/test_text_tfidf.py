@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from sightline.errors import UserError
-from sightline.metrics.text import document_frequencies, tfidf, word_tokens
+from sightline.metrics.text.bag_of_words import document_frequencies, tfidf
+from sightline.metrics.text.tokens import word_tokens
 
 WORDS = ["the", "cat", "cat", "sat", "mat", "dog", "猫", "42", "a", "on"]
 SENTENCES = st.lists(st.sampled_from(WORDS), min_size=1, max_size=12).map(" ".join)

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 from rouge_score.tokenize import tokenize as reference_rouge
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
-from sightline.metrics.text import bleu_tokens, rouge_tokens, word_tokens
-from sightline.metrics.text.tokens import _unicode_tokens
+from sightline.metrics.text.tokens import _unicode_tokens, bleu_tokens, rouge_tokens, word_tokens
 
 ANY_TEXT = st.text(max_size=60)
 ASCII_TEXT = st.text(st.characters(max_codepoint=127), max_size=60)

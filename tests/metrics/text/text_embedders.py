@@ -8,7 +8,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.metrics.text import word_tokens
+from sightline.metrics.text.tokens import word_tokens
 
 
 class HashEmbedder:

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 from sightline.errors import UserError
-from sightline.metrics.trec import TrecScores, read_qrels, read_run, score_trec
 from sightline.metrics.trec.fields import Words
+from sightline.metrics.trec.files import read_qrels, read_run
 from sightline.metrics.trec.ids import Ids
+from sightline.metrics.trec.scoring import TrecScores, score_trec
 from sightline.metrics.trec.table import open_text, read_pieces
 
 QRELS = b"1 0 a 1\n1 0 b 0\n2 0 c 2\n"

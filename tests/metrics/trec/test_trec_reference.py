@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sightline
-from sightline.metrics.trec import TrecScores, read_qrels, read_run, score_trec
+from sightline.metrics.trec.files import read_qrels, read_run
+from sightline.metrics.trec.scoring import TrecScores, score_trec
 
 Qrels = Mapping[str, Mapping[str, int]]
 Run = Mapping[str, Mapping[str, float]]

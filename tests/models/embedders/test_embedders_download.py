@@ -16,8 +16,9 @@ import pytest
 from sightline.calls.session import Session
 from sightline.config import Config
 from sightline.errors import MissingExtraError, UserError
-from sightline.models.embedders import find_embedder, known_models, registry
+from sightline.models.embedders import known_models, registry
 from sightline.models.embedders.known_models import KnownModel, PinnedFile, fetch, models_folder
+from sightline.models.embedders.registry import find_embedder
 from tiny_clip import write_tiny_clip
 
 pytest.importorskip("huggingface_hub")

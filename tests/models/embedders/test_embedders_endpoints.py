@@ -17,7 +17,8 @@ from sightline.calls.ledger import read_ledger
 from sightline.calls.session import Session
 from sightline.config import Config
 from sightline.errors import SightlineError, StoppedError, UserError
-from sightline.models.embedders import attempt_pictures, attempt_texts, find_embedder
+from sightline.models.embedders.base import attempt_pictures, attempt_texts
+from sightline.models.embedders.registry import find_embedder
 
 RED = np.full((30, 40, 3), (230, 20, 20), dtype=np.uint8)
 BLUE = np.full((30, 40, 3), (20, 20, 230), dtype=np.uint8)

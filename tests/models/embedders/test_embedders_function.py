@@ -12,7 +12,7 @@ import sightline
 from make_tools import COLOURS, draw
 from runs.run_world import coloured
 from sightline import FunctionEmbedder, UserError
-from sightline.models.embedders import attempt_pictures
+from sightline.models.embedders.base import attempt_pictures
 
 NAMES = tuple(COLOURS)
 
@@ -87,7 +87,7 @@ def test_a_wrong_shape_is_refused(said: Any) -> None:
 def test_pictures_alone_and_no_function() -> None:
     with pytest.raises(UserError, match="embeds pictures only"):
         FunctionEmbedder("mean", pictures=means).texts(["a"])
-    with pytest.raises(UserError, match="which is no function"):
+    with pytest.raises(UserError, match=r"pictures must be of the type Callable.*, not 'clip'"):
         FunctionEmbedder("mean", pictures="clip")  # type: ignore[arg-type]
 
 

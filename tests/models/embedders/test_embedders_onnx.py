@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from sightline.errors import UserError
-from sightline.models.embedders import find_embedder
 from sightline.models.embedders.onnx_clip import OnnxClip, find_providers
+from sightline.models.embedders.registry import find_embedder
 from tiny_clip import COLOURS, DIM, WORDS, expected_picture, write_tiny_clip
 
 

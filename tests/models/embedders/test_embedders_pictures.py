@@ -22,11 +22,10 @@ from sightline.config import Config
 from sightline.corpus.names import picture_id
 from sightline.corpus.pixels import RefusedError
 from sightline.errors import SightlineError, StoppedError, UserError
-from sightline.models.embedders import read_vectors
 from sightline.models.embedders.base import EmbeddingAttempt, as_attempt
 from sightline.models.embedders.pipeline import embed, embed_pictures, embed_texts
 from sightline.models.embedders.pixels import load_pixels
-from sightline.models.embedders.vector_file import EmbeddedVectors
+from sightline.models.embedders.vector_file import EmbeddedVectors, read_vectors
 from sightline.models.protocols import Pixels, Vectors
 from sightline.types import Failure
 from tiny_clip import COLOURS, write_colours, write_tiny_clip

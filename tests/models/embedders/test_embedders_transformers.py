@@ -10,7 +10,7 @@ import pytest
 
 from sightline.calls.session import Session
 from sightline.errors import UserError
-from sightline.models.embedders import find_embedder
+from sightline.models.embedders.registry import find_embedder
 from sightline.models.embedders.transformers_clip import TransformersClip
 from tiny_clip import LIMIT, WORDS, write_tiny_clip
 

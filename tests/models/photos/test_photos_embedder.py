@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from sightline.errors import UserError
-from sightline.models.embedders import find_embedder
+from sightline.models.embedders.registry import find_embedder
 from sightline.models.photos.classifier import read_square
 from sightline.models.photos.embedder import Photos
 from sightline.models.photos.networks import find_networks

@@ -12,7 +12,7 @@ from sightline.benchmark.validation import validate_benchmark
 from sightline.cli.demo import demo
 from sightline.cli.options import Common
 from sightline.errors import UserError
-from sightline.runs import read_run
+from sightline.runs.folder import read_run
 from sightline_world.demo.run import Amounts, Tell, WorldDemo, run_world_demo
 from sightline_world.demo.systems import SYSTEMS
 

@@ -14,8 +14,8 @@ from sightline.calls.caller import Caller
 from sightline.calls.journal import Journal
 from sightline.calls.prices import Prices
 from sightline.errors import UserError
-from sightline.models import leaves_machine, open_transport
-from sightline.models.transport_factory import find_endpoint
+from sightline.models.providers import leaves_machine
+from sightline.models.transport_factory import find_endpoint, open_transport
 from sightline.types import ChatReply, ChatRequest, Failure, ImagePart, Message, Role
 from sightline_world.models.chat.model import WorldChat
 from world_chat_life import Album, person, scene, thing

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from sightline.errors import UserError
-from sightline.models.embedders import find_embedder
+from sightline.models.embedders.registry import find_embedder
 from sightline_world.models import networks
 from sightline_world.models.declaration import endpoint
 from sightline_world.models.embedder import WorldEmbedder

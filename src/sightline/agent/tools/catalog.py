@@ -10,10 +10,11 @@ import numpy as np
 from sightline.agent.state import AgentState
 from sightline.agent.tools.arguments import MistakeError, shown
 from sightline.agent.tools.base import Materials
-from sightline.retrieval.columns import PictureColumns, build_columns
+from sightline.retrieval.columns.builder import build_columns
+from sightline.retrieval.columns.kinds import PictureColumns
 from sightline.retrieval.scope import Selector
 from sightline.retrieval.searcher import Searcher
-from sightline.retrieval.vector_stores import Rows
+from sightline.retrieval.vector_stores.base import Rows
 from sightline.types import Picture, Scope
 
 _ANYWHERE = Scope()

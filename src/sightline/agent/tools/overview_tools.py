@@ -23,8 +23,8 @@ from sightline.agent.tools.base import FunctionTool, Materials, Observation, Too
 from sightline.agent.tools.catalog import Catalog
 from sightline.agent.tools.picture_refs import NamedPictures
 from sightline.agent.tools.search_tools import answered, listed
-from sightline.retrieval.columns import PictureColumns
-from sightline.retrieval.vector_stores import Rows
+from sightline.retrieval.columns.kinds import PictureColumns
+from sightline.retrieval.vector_stores.base import Rows
 from sightline.types import Json, Picture
 
 MOST_BARS = 120

@@ -36,7 +36,7 @@ def _grade(facts: DatasetFacts) -> str:
     grade = facts.options.grade
     if grade is None:
         return ""
-    why = f" {_md(grade.why)}" if grade.why and grade.name != "given" else ""
+    why = f" {_md(grade.why)}" if grade.why else ""
     lines = [f"**Label grade: {grade.name}.** {GRADES[grade.name]}{why}"]
     if grade.precision is not None:
         found = grade.precision

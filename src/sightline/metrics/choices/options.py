@@ -14,7 +14,7 @@ from typing import TypeAlias
 from sightline.errors import UserError
 from sightline.types import Choice, Option, Task, Truth
 
-Options: TypeAlias = "Sequence[Option | str] | Mapping[str, str]"
+Options: TypeAlias = Sequence[Option | str] | Mapping[str, str]
 
 _KEYED = re.compile(r"\s*[(（\[]?(?P<key>[A-Za-z]|\d{1,2}|[IVX]{1,4})[)）\].:：、．]\s*(?P<text>\S.*)", re.DOTALL)
 _LETTER = re.compile(r"[A-Za-z]")

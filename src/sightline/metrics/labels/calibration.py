@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sightline.errors import UserError
 from sightline.metrics.labels.shares import Share, weighted_share
+from sightline.metrics.statistics.logistic import fit_logistic, sigmoid
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -16,7 +17,6 @@ Codes = NDArray[np.intp]
 RIDGE = 0.25
 """Penalty ½ · RIDGE · b² on each slope: a judge that never erred in 30 decisions may still err."""
 _INTERCEPT_RIDGE = 0.001
-_STEPS = 25
 _CLIP = 0.01
 
 
@@ -31,7 +31,7 @@ class Calibrator:
     def predict(self, features: ArrayLike) -> Floats:
         """The probability of relevance for each row of features."""
         rows = _rows(features)
-        return _sigmoid(self.coefficients[0] + ((rows - self.center) / self.scale) @ self.coefficients[1:])
+        return sigmoid(self.coefficients[0] + ((rows - self.center) / self.scale) @ self.coefficients[1:])
 
 
 def confidence_feature(probability: ArrayLike) -> Floats:
@@ -52,7 +52,7 @@ def with_query_mean(features: ArrayLike, query: ArrayLike, queries: int) -> Floa
 def fit_calibrator(
     features: ArrayLike, labels: ArrayLike, weights: ArrayLike | None = None, ridge: float = RIDGE
 ) -> Calibrator:
-    """Logistic regression by Newton's steps; labels from 0 to 1 (a grade as a share of the highest).
+    """Logistic regression (`fit_logistic`); labels from 0 to 1 (a grade as a share of the highest).
 
     Maximizes Σ w (y log p + (1−y) log(1−p)) − ½ ridge Σ b², with weights scaled to mean 1 and standardized features.
     A feature that never varies gets slope zero.
@@ -67,20 +67,7 @@ def fit_calibrator(
     design = np.column_stack([np.ones(len(y)), (rows - center) / scale])
     penalty = np.full(design.shape[1], ridge)
     penalty[0] = _INTERCEPT_RIDGE
-    return Calibrator(_newton(design, y, w, penalty), center, scale)
-
-
-def _newton(design: Floats, y: Floats, w: Floats, penalty: Floats) -> Floats:
-    b = np.zeros(design.shape[1])
-    for _ in range(_STEPS):
-        p = _sigmoid(design @ b)
-        gradient = design.T @ (w * (y - p)) - penalty * b
-        hessian = (design.T * (w * p * (1 - p))) @ design + np.diag(penalty)
-        step = np.linalg.solve(hessian, gradient)
-        b = b + np.clip(step, -3, 3)  # Nearly separable labels make first steps too long.
-        if np.abs(step).max() < 1e-8:
-            break
-    return b
+    return Calibrator(fit_logistic(design, y, w, penalty), center, scale)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,11 +151,6 @@ def reliability(
         found.append(ReliabilityBin(mean, share))
         error += float(w[here].sum() / w.sum()) * abs(mean - share.value)
     return Reliability(tuple(found), error, int(known.sum()))
-
-
-def _sigmoid(x: Floats) -> Floats:
-    value: Floats = 1 / (1 + np.exp(-np.clip(x, -500, 500)))
-    return value
 
 
 def _rows(features: ArrayLike) -> Floats:

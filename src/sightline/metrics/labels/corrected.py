@@ -10,21 +10,26 @@ PRECISE, AAAI 2026, which corrects from whole queries; here single pairs are dra
 
 The interval is Student's over queries, or over clusters of queries: queries are taken as a sample of queries like
 these. Degrees of freedom follow Satterthwaite: the variance of the variance is estimated from the fourth moment,
-because few queries carry a decision and these stand for many.
+because few queries carry a decision and these stand for many. p of a difference is the level at which that interval
+reaches zero. Scores of one system are skewed: their interval is moved towards the long tail, over clusters by the
+inversion of `statistics.clustered`.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sightline.errors import UserError
 from sightline.metrics.labels.calibration import assign_folds, cross_fit, with_query_mean
-from sightline.metrics.labels.shares import t_quantile
-from sightline.metrics.labels.targets import Target
+from sightline.metrics.labels.targets import Target, with_shared_errors
+from sightline.metrics.statistics.clustered import cluster_intervals
+from sightline.metrics.statistics.distributions import student_quantile, student_tail
+from sightline.metrics.statistics.intervals import RESAMPLES, BootstrapSampling
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -59,7 +64,8 @@ class Corrected:
 
     `unbiased` is False for targets that are corrected to first order only. `judge_weight` is λ, averaged over folds;
     `without_judge` is the half-width that the same decisions give without the judge. `undecided`: drawn, no decision.
-    `low` and `high` stay within what the metric can be; the mean need not.
+    `low` and `high` stay within what the metric can be; the mean need not. `p` is that of no difference, two-sided:
+    below 1 − level exactly where zero lies outside of the interval.
     """
 
     mean: float
@@ -76,22 +82,98 @@ class Corrected:
     warnings: tuple[str, ...] = ()
     level: float = 0.95
     method: str = "prediction-powered"
+    p: float | None = None
 
 
-def correct(pairs: JudgedPairs, metric: Target, *, level: float = 0.95, folds: int = 5, seed: int = 0) -> Corrected:
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """What each query is worth in one metric: of one system's a score is made, of two systems' their difference.
+
+    `plain` is v_q(share) and `change` is v_q(judge) − v_q(share); `reach` is W · D of each decided pair. It is kept
+    with the scores, so that runs can be compared without the benchmark.
+    """
+
+    plain: tuple[float, ...]
+    change: tuple[float, ...]
+    reach: tuple[float, ...]
+    undecided: int = 0
+    linear: bool = True
+
+    def less(self, other: Worth) -> Worth:
+        """This system less the other: pairs that both found alike cancel."""
+        plain, change, reach = (
+            tuple(mine - theirs for mine, theirs in zip(*columns, strict=True))
+            for columns in ((self.plain, other.plain), (self.change, other.change), (self.reach, other.reach))
+        )
+        return Worth(plain, change, reach, self.undecided, self.linear and other.linear)
+
+
+def worths(pairs: JudgedPairs, targets: Sequence[Target], *, seed: int = 0) -> list[Worth]:
+    """What each query is worth in each target, from one calibration of the judge."""
+    weights, undecided = decided_weights(pairs.draw, pairs.people)
+    check_enough(weights, "decisions", LEAST_DECISIONS)
+    _, fold = _folds(pairs.clusters, pairs.queries, seed)
+    features = with_query_mean(pairs.judge, pairs.query, pairs.queries)
+    fit = cross_fit(features, pairs.people, weights, fold[pairs.query])
+    shared = _shared_variance(pairs, weights, fit.probability)
+
+    def of(metric: Target) -> Worth:
+        one = metric if metric.linear else with_shared_errors(metric, shared)
+        plain, reach = _worth(pairs, one, weights, fit.base)
+        change = _worth(pairs, one, weights, fit.probability)[0] - plain
+        columns = [tuple(column.tolist()) for column in (plain, change, reach[weights > 0])]
+        return Worth(columns[0], columns[1], columns[2], undecided, one.linear)
+
+    return [of(one) if one.whole is None else _ratio(of(one), of(one.whole)) for one in targets]
+
+
+def _ratio(part: Worth, whole: Worth) -> Worth:
+    """The ratio ρ of two means as one mean, to first order: ρ + (a_q − ρ t_q) / t̄; ρ and t̄ with the judge."""
+    a, t = (np.array(one.plain) + np.array(one.change) for one in (part, whole))
+    size = max(float(t.mean()), 0.1)
+    ratio = min(max(float(a.mean()) / size, 0.0), 1.0)
+    plain, change, reach = (
+        (np.array(mine) - ratio * np.array(of)) / size
+        for mine, of in ((part.plain, whole.plain), (part.change, whole.change), (part.reach, whole.reach))
+    )
+    return Worth(tuple((ratio + plain).tolist()), tuple(change.tolist()), tuple(reach.tolist()), part.undecided)
+
+
+def correct(pairs: JudgedPairs, metric: Target, *, level: float = 0.95, seed: int = 0) -> Corrected:
     """The score of one system.
 
     Unbiased for linear targets, whatever the judge got wrong, but for the slight dependence between folds that a draw
     of fixed size leaves. Other targets are corrected to first order and carry a warning.
     """
-    return _correct(pairs, (metric,), level, folds, seed)
+    return corrected_score(worths(pairs, (metric,), seed=seed)[0], metric, pairs.clusters, level=level, seed=seed)
 
 
 def correct_difference(
-    pairs: JudgedPairs, first: Target, second: Target, *, level: float = 0.95, folds: int = 5, seed: int = 0
+    pairs: JudgedPairs, first: Target, second: Target, *, level: float = 0.95, seed: int = 0
 ) -> Corrected:
     """Second − first, paired: the same queries, and pairs that both found alike cancel."""
-    return _correct(pairs, (second, first), level, folds, seed)
+    before, after = worths(pairs, (first, second), seed=seed)
+    names = " and ".join(sorted({first.name, second.name}))
+    return corrected_difference(before, after, names, pairs.clusters, level=level, seed=seed)
+
+
+def corrected_score(
+    worth: Worth, metric: Target, clusters: Codes | None = None, *, level: float = 0.95, seed: int = 0
+) -> Corrected:
+    """The score that a system's worth on each query gives; the interval stays within what the metric can be."""
+    mixed = _mixed(worth, clusters, level, seed)
+    low, high = _skewed_ends(mixed, clusters, level, seed)
+    return mixed.corrected(max(low, 0.0), min(high, metric.most), metric.name)
+
+
+def corrected_difference(
+    first: Worth, second: Worth, metric: str, clusters: Codes | None = None, *, level: float = 0.95, seed: int = 0
+) -> Corrected:
+    """Second − first, from what each query is worth to both; clusters and seed must be those of the worths."""
+    mixed = _mixed(second.less(first), clusters, level, seed)
+    p = 2 * student_tail(abs(mixed.mean) / mixed.error, mixed.df) if mixed.error > 0 else float(mixed.mean == 0)
+    found = mixed.corrected(mixed.mean - mixed.half, mixed.mean + mixed.half, metric)
+    return replace(found, p=p)
 
 
 def correct_queries(
@@ -101,7 +183,6 @@ def correct_queries(
     *,
     clusters: Codes | None = None,
     level: float = 0.95,
-    folds: int = 5,
     seed: int = 0,
 ) -> Corrected:
     """Any metric (or a difference of two) where people judged *whole* queries: unbiased, for classical nDCG and RR too.
@@ -114,54 +195,52 @@ def correct_queries(
     weights, undecided = decided_weights(np.asarray(draw, dtype=np.float64), y)
     check_enough(weights, "whole queries", LEAST_CLUSTERS)
     known = np.where(weights > 0, y, 0.0)
-    codes = np.arange(len(values)) if clusters is None else np.asarray(clusters)
-    fold = assign_folds(int(codes.max()) + 1, folds, seed)[codes]
+    codes, fold = _folds(clusters, len(values), seed)
     center = np.empty(len(values))
     for number in np.unique(fold):
         others = (fold != number) & (weights > 0)
         center[fold == number] = weights[others] @ known[others] / weights[others].sum() if others.any() else 0.0
     plain = center + weights * np.where(weights > 0, known - center, 0.0)
     change = (values - values.mean()) * (1 - weights)
-    decisions = int((weights > 0).sum())
-    least = 0.0 if np.ptp(y[weights > 0]) > 0 else _least(weights, decisions, len(values))
-    result = _Interval.tuned(plain, change, fold, codes, level, least)
-    return result.corrected(len(values), decisions, undecided)
+    decided = weights[weights > 0]
+    least = 0.0 if np.ptp(y[weights > 0]) > 0 else _least(decided, len(values))
+    mixed = _Mixed.tuned(plain, change, fold, codes, level, least)
+    found = replace(mixed, decisions=len(decided), undecided=undecided)
+    return found.corrected(mixed.mean - mixed.half, mixed.mean + mixed.half, "")
 
 
-def _correct(pairs: JudgedPairs, targets: tuple[Target, ...], level: float, folds: int, seed: int) -> Corrected:
-    weights, undecided = decided_weights(pairs.draw, pairs.people)
-    check_enough(weights, "decisions", LEAST_DECISIONS)
-    codes = np.arange(pairs.queries) if pairs.clusters is None else pairs.clusters
-    fold = assign_folds(int(codes.max()) + 1, folds, seed)[codes]
-    features = with_query_mean(pairs.judge, pairs.query, pairs.queries)
-    fit = cross_fit(features, pairs.people, weights, fold[pairs.query])
-    plain, reach = _worth(pairs, targets, weights, fit.base)
-    change = _worth(pairs, targets, weights, fit.probability)[0] - plain
-    linear = all(one.linear for one in targets)
-    decisions = int((weights > 0).sum())
-    least = _least(reach, decisions, pairs.queries)
-    result = _Interval.tuned(plain, change, fold, codes, level, least, None if linear else 1.0)
-    limits = (0.0, targets[0].most) if len(targets) == 1 else (-math.inf, math.inf)
-    return result.corrected(pairs.queries, decisions, undecided, linear, _warnings(targets, linear, decisions), limits)
+def _folds(clusters: Codes | None, queries: int, seed: int) -> tuple[Codes, Codes]:
+    """The cluster and the fold of each query."""
+    codes = np.arange(queries) if clusters is None else np.asarray(clusters)
+    return codes, assign_folds(int(codes.max()) + 1, seed=seed)[codes]
 
 
-def _worth(pairs: JudgedPairs, targets: tuple[Target, ...], weights: Floats, g: Floats) -> tuple[Floats, Floats]:
-    """v_q of the first target less that of the second, and how far each decision reaches: W · D."""
+def _worth(pairs: JudgedPairs, one: Target, weights: Floats, g: Floats) -> tuple[Floats, Floats]:
+    """v_q, and how far each decision reaches: W · D."""
     residuals = np.where(weights > 0, np.nan_to_num(pairs.people) - g, 0.0)
-    total, reach = np.zeros(pairs.queries), np.zeros(len(weights))
-    for sign, one in zip((1, -1), targets, strict=False):
-        value, slopes = one.expand(g)
-        total += sign * value
-        reach += sign * slopes * weights
-    return total + np.bincount(pairs.query, weights=reach * residuals, minlength=pairs.queries), reach
+    value, slopes = one.expand(g)
+    reach = slopes * weights
+    return value + np.bincount(pairs.query, weights=reach * residuals, minlength=pairs.queries), reach
 
 
-def _least(reach: Floats, decisions: int, queries: int) -> float:
+def _shared_variance(pairs: JudgedPairs, weights: Floats, g: Floats) -> float:
+    """By how much the log odds of a query's labels err together: Σ r_i r_j / Σ v_i v_j over decided pairs of a query.
+
+    r = y − g and v = g(1−g): cov(y_i, y_j) ≈ σ² v_i v_j. Few queries have two decisions, so it is drawn towards 1, as
+    if that had been seen once, and stays between 0 and 9.
+    """
+    known = weights > 0
+    query, residuals, spread = pairs.query[known], (pairs.people - g)[known], (g * (1 - g))[known]
+    seen, possible = (float(np.sum(np.bincount(query, weights=of) ** 2) - of @ of) for of in (residuals, spread))
+    return min(max((seen + 1) / (possible + 1), 0.0), 9.0)
+
+
+def _least(reach: Floats, queries: int) -> float:
     """The least variance that is believed: that of n decisions of which one and a half went the other way.
 
     Where all decisions agree with the predictions, nothing else keeps the interval from vanishing.
     """
-    rare = 1.5 / (decisions + 1)
+    rare = 1.5 / (len(reach) + 1)
     return rare * (1 - rare) * float(reach @ reach) / queries**2
 
 
@@ -187,12 +266,11 @@ def check_enough(weights: Floats, what: str, least: int) -> None:
         )
 
 
-def _warnings(targets: tuple[Target, ...], linear: bool, decisions: int) -> tuple[str, ...]:
+def _warnings(name: str, linear: bool, decisions: int) -> tuple[str, ...]:
     found = []
     if not linear:
-        names = " and ".join(sorted({one.name for one in targets}))
         found.append(
-            f"{names} is corrected to first order: the interval may hold the truth less often than it says. "
+            f"{name} is corrected to first order: the interval may hold the truth less often than it says. "
             "Have whole queries judged for an exact correction."
         )
     if decisions < FEW_DECISIONS:
@@ -200,14 +278,30 @@ def _warnings(targets: tuple[Target, ...], linear: bool, decisions: int) -> tupl
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
-class _Interval:
-    mean: float
-    half: float
+def _mixed(worth: Worth, clusters: Codes | None, level: float, seed: int) -> _Mixed:
+    codes, fold = _folds(clusters, len(worth.plain), seed)
+    reach = np.array(worth.reach)
+    least = _least(reach, len(worth.plain))
+    found = _Mixed.tuned(
+        np.array(worth.plain), np.array(worth.change), fold, codes, level, least, None if worth.linear else 1.0
+    )
+    return replace(found, decisions=len(reach), undecided=worth.undecided, linear=worth.linear)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Mixed:
+    """Each query's value with the judge mixed in, and Student's interval of their mean."""
+
+    values: Floats
+    error: float
     df: float
+    half: float
     judge_weight: float
     without_judge: float
     level: float
+    decisions: int = 0
+    undecided: int = 0
+    linear: bool = True
 
     @classmethod
     def tuned(
@@ -219,41 +313,61 @@ class _Interval:
         level: float,
         least: float,
         weight_given: float | None = None,
-    ) -> _Interval:
+    ) -> _Mixed:
         """Mix in the judge, with the weight that other folds show to be best; `least` is the least variance."""
         weight = np.empty(len(plain))
         for number in np.unique(fold):
             tuned = judge_weight(plain[fold != number], change[fold != number])
             weight[fold == number] = tuned if weight_given is None else weight_given
-        half, df = t_half_width(plain + weight * change, codes, level, least)
+        values = plain + weight * change
+        error, df = standard_error(values, codes, least)
+        half = student_quantile((1 + level) / 2, df) * error
         without, _ = t_half_width(plain, codes, level, least)
-        mean = float((plain + weight * change).mean())
-        return cls(mean, half, df, float(weight.mean()), without, level)
+        return cls(values, error, df, half, float(weight.mean()), without, level)
 
-    def corrected(
-        self,
-        queries: int,
-        decisions: int,
-        undecided: int,
-        unbiased: bool = True,
-        warnings: tuple[str, ...] = (),
-        limits: tuple[float, float] = (-math.inf, math.inf),
-    ) -> Corrected:
+    @property
+    def mean(self) -> float:
+        return float(self.values.mean())
+
+    def corrected(self, low: float, high: float, name: str) -> Corrected:
         return Corrected(
             self.mean,
-            max(self.mean - self.half, limits[0]),
-            min(self.mean + self.half, limits[1]),
+            low,
+            high,
             self.half,
-            queries,
-            decisions,
-            undecided,
+            len(self.values),
+            self.decisions,
+            self.undecided,
             self.judge_weight,
             self.without_judge,
             self.df,
-            unbiased,
-            warnings,
+            self.linear,
+            _warnings(name, self.linear, self.decisions),
             self.level,
         )
+
+
+def _skewed_ends(mixed: _Mixed, clusters: Codes | None, level: float, seed: int) -> tuple[float, float]:
+    """The interval of one system's score, moved towards the long tail.
+
+    Over queries by half of Edgeworth's shift s a (2q² + 1), with a = skewness of the mean / 6: where relevant pictures
+    are rare, a draw that holds few of them gives a low mean and a small error. (The whole shift holds less often,
+    because the skewness of few decisions is rough.) Over clusters it is the interval that scores without correction
+    have, or Student's where clusters are too few for that.
+    """
+    moved = mixed.values - mixed.mean
+    spread = float(moved @ moved)
+    low, high = mixed.mean - mixed.half, mixed.mean + mixed.half
+    if spread <= 0:
+        return low, high
+    if clusters is not None:
+        sampling = BootstrapSampling(level, seed, RESAMPLES)
+        _, dense = np.unique(clusters, return_inverse=True)
+        found = cluster_intervals(mixed.values[:, None], dense, sampling)[0]
+        return (low, high) if found is None else (found.low, found.high)
+    quantile = mixed.half / mixed.error
+    shift = mixed.error * float((moved**3).sum()) / spread**1.5 / 12 * (2 * quantile**2 + 1)
+    return min(low + shift, mixed.mean), max(high + shift, mixed.mean)
 
 
 def judge_weight(plain: Floats, change: Floats) -> float:
@@ -266,7 +380,13 @@ def judge_weight(plain: Floats, change: Floats) -> float:
 
 
 def t_half_width(values: Floats, codes: Codes, level: float, least: float = 0.0) -> tuple[float, float]:
-    """Half-width of Student's interval of the mean over clusters, and its degrees of freedom.
+    """Half-width of Student's interval of the mean over clusters, and its degrees of freedom (`standard_error`)."""
+    error, df = standard_error(values, codes, least)
+    return student_quantile((1 + level) / 2, df) * error, df
+
+
+def standard_error(values: Floats, codes: Codes, least: float = 0.0) -> tuple[float, float]:
+    """The standard error of the mean over clusters, and its degrees of freedom.
 
     With e_c the sum of (v − v̄) over the n_c of n queries in cluster c, V = Σ e_c² / (1 − n_c/n) / n², which is unbiased
     for independent queries. Degrees of freedom: 2 / (relative variance of V) = 2C / (κ − 1), κ the kurtosis of
@@ -286,8 +406,8 @@ def t_half_width(values: Floats, codes: Codes, level: float, least: float = 0.0)
     total = float(squares.sum())
     most = float(n**2 / (sizes @ sizes)) - 1
     if total <= 0:
-        return t_quantile((1 + level) / 2, max(1.0, most)) * math.sqrt(least), max(1.0, most)
+        return math.sqrt(least), max(1.0, most)
     scaled = sums**2 / sizes
     kurtosis = len(sizes) * float(scaled @ scaled) / float(scaled.sum()) ** 2
     df = max(1.0, min(most, 2 * len(sizes) / max(kurtosis - 1, 1e-9)))
-    return t_quantile((1 + level) / 2, df) * math.sqrt(max(total / n**2, least)), df
+    return math.sqrt(max(total / n**2, least)), df

@@ -123,6 +123,7 @@ def coverage_by_positives(
     Beta(½ + right, ½ + wrong) at their effective numbers of decisions.
     """
     says, beyond = np.asarray(says_relevant, dtype=np.bool_), np.asarray(outside, dtype=np.bool_)
+    stands = np.asarray(expansion, dtype=np.float64)
     clusters = pairs.query if pairs.clusters is None else pairs.clusters[pairs.query]
     weights, _ = decided_weights(pairs.draw, pairs.people, 2 * beyond.astype(np.intp) + says)
     shares = []
@@ -131,10 +132,10 @@ def coverage_by_positives(
         check_enough(
             np.where(kept, weights, 0.0), f"decisions {where} the pools about what the judge calls relevant", 10
         )
-        share = weighted_share(pairs.people[kept], weights[kept], clusters[kept], level)
+        share = weighted_share(pairs.people[kept], (weights * stands)[kept], clusters[kept], level)
         assert share is not None
         shares.append(share)
-    sums = _apparent(clusters, says.astype(np.float64), beyond, np.asarray(expansion, dtype=np.float64))
+    sums = _apparent(clusters, says.astype(np.float64), beyond, stands)
     rng = np.random.default_rng((seed, 5))
     drawn = _resampled(sums, rng)
     found, missed = (drawn[:, column] * _beta(share, rng) for column, share in zip((0, 2), shares, strict=True))

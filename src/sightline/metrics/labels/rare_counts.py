@@ -26,19 +26,22 @@ class Total:
     high: float
 
 
-def weighted_count(hits: Floats, weights: Floats, clusters: Codes, level: float) -> Total:
+def weighted_count(
+    hits: Floats, weights: Floats, clusters: Codes, level: float, squares: Floats | None = None
+) -> Total:
     """Σ w·hit with the gamma interval of Fay and Feuer, as changed by Tiwari et al.; for equal weights it is Garwood's.
 
     With R the total and v = Σ (Σ_{cluster} w·hit)², the limits are gamma quantiles with mean R and variance v below,
     and with mean R + w̄ and variance v + mean w² above: one more find of a mean weight. Σ over clusters allows for
-    finds that come together.
+    finds that come together. `squares` stand for w² where a find adds another variance, each find then by itself.
     """
     found = weights * hits
     total = float(found.sum())
     by_cluster = np.bincount(clusters, weights=found)
-    variance = float(by_cluster @ by_cluster)
+    each = weights**2 if squares is None else squares
+    variance = float(by_cluster @ by_cluster) if squares is None else float(squares @ hits)
     low = 0.0 if total <= 0 else variance / total * gamma_quantile((1 - level) / 2, total**2 / variance)
-    above, spread = total + float(weights.mean()), variance + float((weights**2).mean())
+    above, spread = total + float(weights.mean()), variance + float(each.mean())
     return Total(total, low, spread / above * gamma_quantile((1 + level) / 2, above**2 / spread))
 
 

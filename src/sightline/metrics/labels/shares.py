@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,7 +43,7 @@ def weighted_share(
         return None
     codes = np.arange(len(values)) if clusters is None else np.asarray(clusters)[kept]
     _, codes = np.unique(codes, return_inverse=True)
-    share = float(w @ values / w.sum())
+    share = min(1.0, float(w @ values / w.sum()))  # Rounding may leave it above.
     effective = _effective(values - share, w, codes, share * (1 - share), level)
     low, high = wilson(share, effective, level)
     return Share(share, low, high, len(values), effective, level)
@@ -60,19 +58,5 @@ def _effective(residuals: Floats, w: Floats, codes: Codes, spread: float, level:
     sums = np.bincount(codes, weights=w * residuals)
     variance = float(sums @ sums) / float(w.sum()) ** 2 * count / (count - 1)
     found = kish if spread <= 0 or variance <= 0 else spread / variance
-    shrunk = (normal_quantile((1 + level) / 2) / t_quantile((1 + level) / 2, count - 1)) ** 2
+    shrunk = (normal_quantile((1 + level) / 2) / student_quantile((1 + level) / 2, count - 1)) ** 2
     return max(1.0, min(found * shrunk, float(len(w))))
-
-
-def t_quantile(p: float, df: float) -> float:
-    """Student's quantile for any df ≥ 1, interpolated in 1 / df: never too low, from 3 on at most 0.5 % too high."""
-    below = max(1, math.floor(df))
-    if below >= df:
-        return _whole_t_quantile(p, below)
-    share = (1 / below - 1 / df) / (1 / below - 1 / (below + 1))
-    return (1 - share) * _whole_t_quantile(p, below) + share * _whole_t_quantile(p, below + 1)
-
-
-@cache
-def _whole_t_quantile(p: float, df: int) -> float:
-    return student_quantile(p, df)

@@ -6,10 +6,12 @@ by how much the value changes when the pair turns from not relevant to relevant.
 - Linear (`p@k`, `dcg@k`, `ndcg@k`, `r@k`): value Σ w·g with slopes w that don't depend on labels. What is corrected
   with Horvitz-Thompson residuals is unbiased. The normalizers of nDCG and recall are *frozen*: made from what the
   judge said before people decided, and not changed by their decisions. The metric is then not quite the classical
-  one; it can exceed 1 for a query whose relevant pictures the judge undercounted.
+  one; it can exceed 1 for a query whose relevant pictures the judge undercounted. Recall is therefore a ratio of two
+  means, that of the system and that of one that finds everything (`whole`).
 - Expanded (`success@k`, `rr`, `ap`): value and slopes are those of independent labels, E m(y) with y ~ Bernoulli(g). A
   correction by slopes is of first order: unbiased where calibrated errors within a query are uncorrelated, else biased
-  by their products. Draw whole queries (`correct_queries`) where that matters.
+  by their products. `with_shared_errors` lets the labels of a query err together, which takes most of that bias away;
+  draw whole queries (`correct_queries`) where the rest matters.
 - Classical nDCG and recall (normalized by the labels that are being estimated) are refused.
 """
 
@@ -17,12 +19,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sightline.errors import UserError, did_you_mean
+from sightline.metrics.statistics.logistic import sigmoid
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -30,6 +33,20 @@ Expand = Callable[[Floats], "tuple[Floats, Floats]"]
 
 LINEAR = ("p", "dcg", "ndcg", "r")
 EXPANDED = ("success", "rr", "ap")
+_ALIASES = {"recall": "r", "hit": "success", "mrr": "rr", "map": "ap"}
+_CUT = ("p", "dcg", "ndcg", "success")
+"""Metrics that need a cut-off."""
+_NODES, _EDGE = 7, 1e-4
+_ATTENUATION = 3 * (16 / (15 * math.pi)) ** 2
+"""Of a logistic curve averaged over normal errors, as if it were a normal one."""
+
+
+def target_name(metric: str) -> str | None:
+    """What a metric of a score is called here (`recall@100` is `r@100`); None where it can't be corrected."""
+    base, at, cutoff = metric.partition("@")
+    base = _ALIASES.get(base, base)
+    is_known = base in LINEAR + EXPANDED and (cutoff.isdecimal() and int(cutoff) > 0 if at else base not in _CUT)
+    return base + at + cutoff if is_known else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +60,8 @@ class Target:
     """How much each pair can matter, for `informative_rates`: the slope, where it doesn't depend on labels."""
     most: float = math.inf
     """The highest value that the metric can have; frozen normalizers leave it open."""
+    whole: Target | None = None
+    """Of recall: the same for a system that finds everything, by whose mean it is divided."""
 
 
 def target(name: str, query: ArrayLike, rank: ArrayLike, queries: int, relevant: ArrayLike | None = None) -> Target:
@@ -55,7 +74,7 @@ def target(name: str, query: ArrayLike, rank: ArrayLike, queries: int, relevant:
     if base not in LINEAR + EXPANDED or (cutoff and not cutoff.isdecimal()):
         known = ", ".join(LINEAR + EXPANDED)
         raise UserError(f'Metric "{name}" can\'t be corrected.', did_you_mean(base, LINEAR + EXPANDED, f"Use {known}."))
-    if base in ("p", "dcg", "ndcg", "success") and not cutoff:
+    if base in _CUT and not cutoff:
         raise UserError(f'Metric "{name}" needs a cut-off.', f'write "{base}@10"')
     codes, ranks = np.asarray(query, dtype=np.intp), np.asarray(rank, dtype=np.intp)
     depth = int(cutoff) if cutoff else int(ranks.max(initial=1))
@@ -63,7 +82,9 @@ def target(name: str, query: ArrayLike, rank: ArrayLike, queries: int, relevant:
         raise UserError(f'Metric "{name}" has no results to look at.', f'write "{base}@10"')
     frozen = _frozen(name, relevant, queries) if base in ("ndcg", "r", "ap") else np.ones(queries)
     if base in LINEAR:
-        return _linear(name, codes, _weights(base, codes, ranks, depth, frozen), queries)
+        found = _linear(name, codes, _weights(base, codes, ranks, depth, frozen), queries)
+        whole = _linear(name, codes, 1 / frozen[codes], queries)
+        return replace(found, whole=whole, weights=whole.weights, most=1.0) if base == "r" else found
     return _expanded(name, _Grid(codes, ranks, depth, queries), frozen)
 
 
@@ -109,6 +130,24 @@ def _linear(name: str, codes: Codes, weights: Floats, queries: int) -> Target:
         return np.asarray(np.bincount(codes, weights=weights * g, minlength=queries), dtype=np.float64), weights
 
     return Target(name, True, expand, weights, 1.0 if name.startswith("p@") else math.inf)
+
+
+def with_shared_errors(metric: Target, variance: float) -> Target:
+    """The expected value where the log odds of all labels of a query are off by one normal error of this variance.
+
+    E m(y) = Σ_u w_u m(p(u)), logit p(u) = c · logit g + σ u over Gauss-Hermite nodes u, with c = √(1 + 0.346 σ²) so
+    that the mean of p(u) stays near g. Slopes are averaged alike.
+    """
+    sigma = math.sqrt(variance)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
+
+    def expand(g: Floats) -> tuple[Floats, Floats]:
+        odds = math.sqrt(1 + _ATTENUATION * variance) * np.log(np.clip(g, _EDGE, 1 - _EDGE) / np.clip(1 - g, _EDGE, 1))
+        parts = [metric.expand(sigmoid(odds + sigma * node)) for node in nodes]
+        value, slopes = (np.average(of, axis=0, weights=weights) for of in zip(*parts, strict=True))
+        return value, slopes
+
+    return replace(metric, expand=expand)
 
 
 class _Grid:

@@ -26,13 +26,15 @@ class _Moments(NamedTuple):
     accelerations: Floats
 
 
-def cluster_intervals(values: Floats, codes: Codes, sampling: BootstrapSampling) -> list[Interval | None]:
+def cluster_intervals(
+    values: Floats, codes: Codes, sampling: BootstrapSampling, weights: Floats | None = None
+) -> list[Interval | None]:
     """The interval of each column (of tasks, in rows); None where there are too few clusters.
 
     A score lies between 0 and 1 unless the values say otherwise; so do the ends.
     """
-    units = units_of(values, codes)
-    moments = _moments(values, units)
+    units = units_of(values, codes, weights)
+    moments = _moments(values, units, np.ones(len(values)) if weights is None else weights)
     floor, ceiling = np.minimum(values.min(axis=0), 0.0), np.maximum(values.max(axis=0), 1.0)
     found: list[Interval | None] = []
     for column, splits in enumerate(split_means(units, sampling.resamples, sampling.seed)):
@@ -77,7 +79,7 @@ def _deviations(units: Units) -> tuple[Floats, Floats]:
     return deviations / scale, scale
 
 
-def _moments(values: Floats, units: Units) -> _Moments:
+def _moments(values: Floats, units: Units, weights: Floats) -> _Moments:
     """Two estimates of the mean's skewness, averaged: each cluster's own cube, and one shape for all clusters.
 
     The first, Σ e³ / (Σ e²)^1.5, hangs on the largest clusters; the second takes the skewness of e_g / √v_g over all
@@ -85,7 +87,7 @@ def _moments(values: Floats, units: Units) -> _Moments:
     """
     count, sizes = len(units.sizes), units.sizes[:, None]
     deviations, _ = _deviations(units)
-    variances = sizes * (1 + (sizes - 1) * _intraclass(values, units))
+    variances = sizes * (1 + (sizes - 1) * _intraclass(values, units, weights))
     own = (deviations**3).sum(axis=0) / (deviations**2).sum(axis=0) ** 1.5
     shapes = deviations / np.sqrt(variances)
     shape = (shapes**3).mean(axis=0) / (shapes**2).mean(axis=0) ** 1.5
@@ -95,11 +97,11 @@ def _moments(values: Floats, units: Units) -> _Moments:
     return _Moments(cr2_errors(units), small * (own + shared) / 12)
 
 
-def _intraclass(values: Floats, units: Units) -> Floats:
-    """ICC(1) of each column by one-way analysis of variance, between 0 and 1."""
+def _intraclass(values: Floats, units: Units, weights: Floats) -> Floats:
+    """ICC(1) of each column by one-way analysis of variance, between 0 and 1; weights have a mean of 1."""
     n, count, sizes = len(values), len(units.sizes), units.sizes[:, None]
     between = ((units.sums / sizes - units.means) ** 2 * sizes).sum(axis=0) / (count - 1)
-    inside = np.maximum((values**2).sum(axis=0) - (units.sums**2 / sizes).sum(axis=0), 0.0)
+    inside = np.maximum((weights[:, None] * values**2).sum(axis=0) - (units.sums**2 / sizes).sum(axis=0), 0.0)
     within = inside / max(1, n - count)
     each = (n - float((units.sizes**2).sum()) / n) / (count - 1)
     component = np.maximum(between - within, 0.0) / each

@@ -52,16 +52,27 @@ def student_tail(t: float, df: float) -> float:
 
 
 def student_quantile(p: float, df: float) -> float:
-    """The t with P(T ≤ t) = p, for 0 < p < 1, by bisection."""
+    """The t with P(T ≤ t) = p, for 0 < p < 1: Newton's steps, and halves of the bracket where they leave it."""
     if p < 0.5:
         return -student_quantile(1 - p, df)
     low, high, beyond = 0.0, 1.0, 1 - p
     while student_tail(high, df) > beyond and high < 1e150:
         low, high = high, high * 2
+    t = (low + high) / 2
     while high - low > 1e-13 * high:
-        middle = (low + high) / 2
-        low, high = (middle, high) if student_tail(middle, df) > beyond else (low, middle)
-    return high
+        excess = student_tail(t, df) - beyond
+        low, high = (t, high) if excess > 0 else (low, t)
+        moved = t + excess / _student_density(t, df)
+        if abs(moved - t) <= 1e-13 * t:
+            return moved
+        t = moved if low < moved < high else (low + high) / 2
+    return t
+
+
+def _student_density(t: float, df: float) -> float:
+    df = min(df, _LARGE_DF)
+    log = math.lgamma((df + 1) / 2) - math.lgamma(df / 2) - (df + 1) / 2 * math.log1p(t * t / df)
+    return max(math.exp(log) / math.sqrt(df * math.pi), 1e-300)
 
 
 def incomplete_beta(x: float, rest: float, a: float, b: float) -> float:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sightline.errors import UserError, require_at_least
 from sightline.metrics.statistics.clustered import cluster_intervals
 from sightline.metrics.statistics.distributions import check_fraction, normal_quantile
 from sightline.metrics.statistics.intervals import (
@@ -19,6 +20,7 @@ from sightline.metrics.statistics.intervals import (
     Interval,
     bootstraps,
     differing,
+    effective_count,
     expanded_quantile,
     units_of,
     wilson,
@@ -48,7 +50,7 @@ class Column:
         given = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
         failed = np.zeros(len(given), dtype=np.bool_) if failures is None else np.asarray(failures, np.bool_)
         if failed.shape != given.shape:
-            raise ValueError(f"{len(given)} values but {len(failed)} failure marks")
+            raise UserError(f"{len(given)} values but {len(failed)} failure marks.", "Give one for each value.")
         return cls(np.where(failed, 0.0, given), failed, np.where(failed, np.nan, given))
 
     def where(self, kept: NDArray[np.bool_]) -> Column:
@@ -102,7 +104,10 @@ def estimate(
     >>> f"{found.mean:.2f} [{found.low:.2f}, {found.high:.2f}] {found.method}"
     '0.75 [0.30, 0.95] wilson'
     """
+    require_at_least(1, resamples=resamples)
     column = Column.of(values, failures)
+    if clusters is not None and len(clusters) != len(column.values):
+        raise UserError(f"{len(column.values)} values but {len(clusters)} clusters.", "Give one for each value.")
     found = estimate_columns(
         {"": column},
         clusters=clusters,
@@ -118,21 +123,32 @@ def estimate_columns(
     columns: Mapping[str, Column],
     *,
     clusters: ClusterLabels | None = None,
+    weights: Floats | None = None,
     level: float = 0.95,
     proportion: bool | None = None,
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> dict[str, Estimate]:
-    """`estimate` for many metrics over the same tasks; those defined on the same tasks share their resamples."""
+    """`estimate` for many metrics over the same tasks; those defined on the same tasks share their resamples.
+
+    With `weights` the mean is Σ w v / Σ w. The same ladder gives its interval: the bootstrap draws tasks with their
+    weights, and Wilson's n is the number of tasks of equal weight that they are worth (`effective_count`).
+    """
     check_fraction("level", level)
     codes = None if clusters is None else cluster_codes(clusters)
     sampling = BootstrapSampling(level, seed, resamples)
     found: dict[str, Estimate] = {}
     for names, kept, table in together({name: column.values for name, column in columns.items()}):
-        part = None if codes is None else narrow(codes[kept])
-        for name, ends in zip(names, _intervals(table, part, proportion, sampling), strict=True):
-            found[name] = _assemble(columns[name], kept, ends, level)
+        part, weight = None if codes is None else narrow(codes[kept]), weights_of(weights, kept)
+        for name, ends in zip(names, _intervals(table, part, weight, proportion, sampling), strict=True):
+            found[name] = _assemble(columns[name], kept, weight, ends, level)
     return {name: found[name] for name in columns}
+
+
+def weights_of(weights: Floats | None, kept: NDArray[np.bool_]) -> Floats | None:
+    """The weights of the kept tasks with a mean of 1; None where all weigh the same."""
+    part = None if weights is None else weights[kept]
+    return None if part is None or not len(part) or np.ptp(part) == 0 else part / part.mean()
 
 
 def together(columns: Mapping[str, Floats]) -> Iterator[tuple[list[str], NDArray[np.bool_], Floats]]:
@@ -153,19 +169,32 @@ class Ends(NamedTuple):
     reason: str | None = None
 
 
-def _intervals(table: Floats, codes: Codes | None, proportion: bool | None, sampling: BootstrapSampling) -> list[Ends]:
+def _intervals(
+    table: Floats, codes: Codes | None, weights: Floats | None, proportion: bool | None, sampling: BootstrapSampling
+) -> list[Ends]:
     """The ends of each column, by the ladder of `estimate`."""
+    worth = float(len(table)) if weights is None else effective_count(weights)
     if codes is None:
-        return _over_tasks(table, len(table), proportion, sampling)
-    count = int(codes.max()) + 1
-    varied = differing(units_of(table, codes))
+        found = _over_tasks(table, worth, weights, proportion, sampling)
+        few = weights is not None and worth < fewest_units(sampling.level)
+        return [ends._replace(reason=f"too few tasks by weight ({worth:.0f})") for ends in found] if few else found
+    return _by_cluster(table, codes, weights, proportion, sampling)
+
+
+def _by_cluster(
+    table: Floats, codes: Codes, weights: Floats | None, proportion: bool | None, sampling: BootstrapSampling
+) -> list[Ends]:
+    units = units_of(table, codes, weights)
+    count = int(effective_count(units.sizes)) if weights is not None else len(units.sizes)
+    varied = differing(units)
     found: dict[int, Ends] = {}
     for column in np.flatnonzero(~varied).tolist():
         # Clusters that agree exactly say no more than one trial each.
-        found[column] = _over_tasks(table[:, [column]], count, proportion, sampling)[0]
+        found[column] = _over_tasks(table[:, [column]], count, weights, proportion, sampling)[0]
     kept = np.flatnonzero(varied).tolist()
     over_clusters = _over_clusters if count >= fewest_units(sampling.level) else _over_few_clusters
-    found |= dict(zip(kept, over_clusters(table[:, kept], codes, proportion, sampling) if kept else (), strict=True))
+    ends = over_clusters(table[:, kept], codes, weights, proportion, sampling) if kept else ()
+    found |= dict(zip(kept, ends, strict=True))
     reason = too_few_clusters(count, sampling.level)
     return [found[column]._replace(reason=reason) for column in range(table.shape[1])]
 
@@ -175,32 +204,39 @@ def too_few_clusters(count: int, level: float) -> str | None:
     return f"{FEW_CLUSTERS} ({count})" if count < fewest_units(level) else None
 
 
-def _over_clusters(table: Floats, codes: Codes, _: bool | None, sampling: BootstrapSampling) -> list[Ends]:
+def _over_clusters(
+    table: Floats, codes: Codes, weights: Floats | None, _: bool | None, sampling: BootstrapSampling
+) -> list[Ends]:
     return [
         Ends(interval, "cluster-bootstrap")
-        for interval in cluster_intervals(table, codes, sampling)
+        for interval in cluster_intervals(table, codes, sampling, weights)
         if interval is not None
     ]
 
 
-def _over_few_clusters(table: Floats, codes: Codes, proportion: bool | None, sampling: BootstrapSampling) -> list[Ends]:
+def _over_few_clusters(
+    table: Floats, codes: Codes, weights: Floats | None, proportion: bool | None, sampling: BootstrapSampling
+) -> list[Ends]:
     """Figures that are not for reading: BCa over clusters, never narrower than the interval over tasks."""
     z = expanded_quantile(sampling.level, int(codes.max()) + 1)
-    clustered = [found.interval(z) for found in bootstraps(units_of(table, codes), sampling) if found is not None]
-    plain = [ends.interval for ends in _over_tasks(table, len(table), proportion, sampling)]
+    units = units_of(table, codes, weights)
+    clustered = [found.interval(z) for found in bootstraps(units, sampling) if found is not None]
+    plain = [ends.interval for ends in _over_tasks(table, len(table), weights, proportion, sampling)]
     return [
         Ends(Interval(min(one.low, other.low), max(one.high, other.high)), "cluster-bootstrap")
         for one, other in zip(clustered, plain, strict=True)
     ]
 
 
-def _over_tasks(table: Floats, trials: int, proportion: bool | None, sampling: BootstrapSampling) -> list[Ends]:
+def _over_tasks(
+    table: Floats, trials: float, weights: Floats | None, proportion: bool | None, sampling: BootstrapSampling
+) -> list[Ends]:
     """Wilson for columns of 0/1, else BCa over tasks, else no interval."""
     n, columns = table.shape
-    means = table.mean(axis=0).tolist() if n else [0.0] * columns
+    means = np.average(table, axis=0, weights=weights).tolist() if n else [0.0] * columns
     share = [n > 0 and _is_proportion(column, proportion) for column in table.T]
     rest = [column for column in range(columns) if not share[column]]
-    sampled = dict(zip(rest, bootstraps(units_of(table[:, rest]), sampling), strict=True))
+    sampled = dict(zip(rest, bootstraps(units_of(table[:, rest], None, weights), sampling), strict=True))
     z = normal_quantile((1 + sampling.level) / 2)
     found: list[Ends] = []
     for column, mean in enumerate(means):
@@ -216,14 +252,15 @@ def _over_tasks(table: Floats, trials: int, proportion: bool | None, sampling: B
 def _is_proportion(values: Floats, told: bool | None) -> bool:
     zero_or_one = bool(np.all((values == 0) | (values == 1)))
     if told and not zero_or_one:
-        raise ValueError("proportion=True, but some values are neither 0 nor 1")
+        raise UserError("proportion=True, but some values are neither 0 nor 1.", "Leave proportion out.")
     return zero_or_one if told is None else told
 
 
-def _assemble(column: Column, kept: NDArray[np.bool_], ends: Ends, level: float) -> Estimate:
+def _assemble(column: Column, kept: NDArray[np.bool_], weights: Floats | None, ends: Ends, level: float) -> Estimate:
     values, answered = column.values[kept], column.answered[kept]
-    given = answered[np.isfinite(answered)]
-    mean = float(values.mean()) if len(values) else 0.0
+    told = np.isfinite(answered)
+    given, weight = answered[told], None if weights is None else weights[told]
+    mean = float(np.average(values, weights=weights)) if len(values) else 0.0
     return Estimate(
         mean=mean,
         # BCa of a few skewed values can miss the mean.
@@ -231,7 +268,7 @@ def _assemble(column: Column, kept: NDArray[np.bool_], ends: Ends, level: float)
         high=max(ends.interval.high, mean),
         n=len(values),
         failures=int(column.failed[kept].sum()),
-        answered=float(given.mean()) if len(given) else None,
+        answered=float(np.average(given, weights=weight)) if len(given) else None,
         level=level,
         method=ends.method,
         reason=ends.reason,

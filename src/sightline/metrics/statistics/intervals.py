@@ -38,14 +38,24 @@ class Units(NamedTuple):
         return means
 
 
-def units_of(values: Floats, clusters: Codes | None = None) -> Units:
-    """Tasks (rows of `values`) summed within their cluster; without clusters each task is a unit."""
+def units_of(values: Floats, clusters: Codes | None = None, weights: Floats | None = None) -> Units:
+    """Tasks (rows of `values`) summed within their cluster; without clusters each task is a unit.
+
+    A task of weight w counts as w tasks: the mean of units is then Σ w v / Σ w.
+    """
+    each = np.ones(len(values)) if weights is None else weights
+    weighted = values if weights is None else values * weights[:, None]
     if clusters is None:
-        return Units(values, np.ones(len(values)))
-    sizes = np.bincount(clusters).astype(np.float64)
+        return Units(weighted, each)
+    sizes: Floats = np.bincount(clusters, each).astype(np.float64)
     sums = np.zeros((len(sizes), values.shape[1]))
-    np.add.at(sums, clusters, values)
+    np.add.at(sums, clusters, weighted)
     return Units(sums, sizes)
+
+
+def effective_count(weights: Floats) -> float:
+    """How many tasks of equal weight these are worth (Kish): (Σ w)² / Σ w²."""
+    return float(weights.sum() ** 2 / (weights**2).sum()) if len(weights) else 0.0
 
 
 Draw = Callable[[Floats, NDArray[np.intp] | None, int, np.random.Generator], Floats]

@@ -9,7 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from sightline.metrics.statistics.distributions import check_fraction, student_quantile, student_tail
-from sightline.metrics.statistics.estimates import ClusterLabels, cluster_codes, narrow, together, too_few_clusters
+from sightline.metrics.statistics.estimates import (
+    ClusterLabels,
+    cluster_codes,
+    narrow,
+    together,
+    too_few_clusters,
+    weights_of,
+)
 from sightline.metrics.statistics.intervals import (
     RESAMPLES,
     Bca,
@@ -19,6 +26,7 @@ from sightline.metrics.statistics.intervals import (
     Interval,
     Units,
     bootstraps,
+    effective_count,
     units_of,
 )
 from sightline.metrics.statistics.splits import FLIPS, Significance, Splits, split_means
@@ -96,23 +104,27 @@ def paired_differences(
     second: Mapping[str, Floats],
     *,
     clusters: ClusterLabels | None = None,
+    weights: Floats | None = None,
     level: float = 0.95,
     seed: int = 0,
     resamples: int = RESAMPLES,
     flips: int = FLIPS,
     test: bool = True,
 ) -> dict[str, PairedDifference]:
-    """`paired_difference` for many metrics over the same tasks, which share their resamples."""
+    """`paired_difference` for many metrics over the same tasks, which share their resamples.
+
+    With `weights` the mean is Σ w d / Σ w, and so are interval and p; wins, losses and `dz` stay those of tasks.
+    """
     check_fraction("level", level)
     moved = {name: _without_rounding(second[name] - first[name]) for name in first}
     sampling = BootstrapSampling(level, seed, resamples)
     codes = None if clusters is None else cluster_codes(clusters)
     found: dict[str, PairedDifference] = {}
     for names, kept, table in together(moved):
-        part = None if codes is None else narrow(codes[kept])
-        inverted = _inverted(table, part, sampling, flips)
+        part, weight = None if codes is None else narrow(codes[kept]), weights_of(weights, kept)
+        inverted = _inverted(table, part, weight, sampling, flips)
         for name, differences, one in zip(names, table.T, inverted, strict=True):
-            found[name] = _described(differences, one, level, test)
+            found[name] = _described(differences, weight, one, level, test)
     return {name: found[name] for name in first}
 
 
@@ -125,12 +137,14 @@ class _Inverted(NamedTuple):
     reason: str | None = None
 
 
-def _inverted(table: Floats, codes: Codes | None, sampling: BootstrapSampling, flips: int) -> list[_Inverted]:
+def _inverted(
+    table: Floats, codes: Codes | None, weights: Floats | None, sampling: BootstrapSampling, flips: int
+) -> list[_Inverted]:
     """Each column of differences by the test that fits it."""
     if not len(table):
         return [_Inverted(Interval(0.0, 0.0), "none", Significance(1.0, "exact"))] * table.shape[1]
-    units = units_of(table, codes)
-    differ = np.count_nonzero(table, axis=0)
+    units = units_of(table, codes, weights)
+    differ = [len(column[column != 0]) if weights is None else _worth(column, weights) for column in table.T]
     many = [column for column in range(table.shape[1]) if codes is None and differ[column] >= _ENOUGH_TO_RESAMPLE]
     few = [column for column in range(table.shape[1]) if column not in many]
     found: dict[int, _Inverted] = {}
@@ -138,12 +152,17 @@ def _inverted(table: Floats, codes: Codes | None, sampling: BootstrapSampling, f
         if bca is None:
             few.append(column)
         else:
-            found[column] = _by_bootstrap(bca, int(differ[column]) - 1, sampling)
+            found[column] = _by_bootstrap(bca, differ[column] - 1, sampling)
     if few:
         splits = split_means(Units(units.sums[:, few], units.sizes), flips, sampling.seed)
         for column, one in zip(few, splits, strict=True):
             found[column] = _by_flips(one, table[:, column], codes, sampling.level)
     return [found[column] for column in range(table.shape[1])]
+
+
+def _worth(differences: Floats, weights: Floats) -> int:
+    """How many tasks of equal weight those that differ are worth."""
+    return int(effective_count(weights[differences != 0]))
 
 
 def _by_bootstrap(bca: Bca, df: int, sampling: BootstrapSampling) -> _Inverted:
@@ -173,9 +192,11 @@ def _without_rounding(differences: Floats) -> Floats:
     return np.where(np.abs(differences) < _TIE, 0.0, differences)
 
 
-def _described(differences: Floats, found: _Inverted, level: float, test: bool) -> PairedDifference:
+def _described(
+    differences: Floats, weights: Floats | None, found: _Inverted, level: float, test: bool
+) -> PairedDifference:
     n, wins, losses = len(differences), int((differences > 0).sum()), int((differences < 0).sum())
-    ties, mean = n - wins - losses, float(differences.mean()) if n else 0.0
+    ties, mean = n - wins - losses, float(np.average(differences, weights=weights)) if n else 0.0
     return PairedDifference(
         mean=mean,
         low=min(found.interval.low, mean),

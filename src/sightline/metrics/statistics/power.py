@@ -174,8 +174,10 @@ def _variance_of_mean(values: Floats, codes: np.typing.NDArray[np.intp]) -> floa
 def _check(difference: float, sd: float, alpha: float, power: float, design_effect: float) -> None:
     check_fraction("alpha", alpha)
     check_fraction("power", power)
-    if difference == 0:
-        raise UserError("no number of tasks shows a difference of zero.", "give the smallest that matters")
+    if not abs(difference) > 0:
+        raise UserError(
+            f"no number of tasks shows a difference of {difference or 'zero'}.", "give the smallest that matters"
+        )
     if not sd > 0:
         raise UserError(
             f"the standard deviation of the differences is {sd:g}, but it must be positive.",

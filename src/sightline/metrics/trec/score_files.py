@@ -17,11 +17,11 @@ from sightline.english import counted
 from sightline.errors import UserError, did_you_mean
 from sightline.io.files import PathLike, as_path, write_whole
 from sightline.metrics.registry import split_names
-from sightline.metrics.statistics import Column, estimate_columns
+from sightline.metrics.statistics.estimates import Column, estimate_columns
 from sightline.metrics.tables import estimates_html, estimates_text
-from sightline.metrics.trec import read_qrels
-from sightline.metrics.trec import read_run as read_trec_run
-from sightline.metrics.trec import score_trec as score_tables
+from sightline.metrics.trec.files import read_qrels
+from sightline.metrics.trec.files import read_run as read_trec_run
+from sightline.metrics.trec.scoring import score_trec as score_tables
 from sightline.types import Estimate
 
 _GEOMETRIC = "gm_map"

@@ -11,6 +11,7 @@ An embedder may offer more than its protocol asks for, and then is asked for it:
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -78,6 +79,26 @@ def all_or_raise(attempt: EmbeddingAttempt) -> Vectors:
     for at, failure in sorted(attempt.failures.items()):
         raise SightlineError(f"input {at + 1} of {len(attempt.vectors)} gave no vector: {failure.message}")
     return attempt.vectors
+
+
+class AttemptEmbedder(ABC):
+    """An embedder that can fail in part: its work is two attempts, and who wants vectors alone gets all of them."""
+
+    @abstractmethod
+    def attempt_pictures(self, batch: Sequence[Pixels]) -> EmbeddingAttempt:
+        """A row for each picture, with failures by position."""
+
+    @abstractmethod
+    def attempt_texts(self, batch: Sequence[str]) -> EmbeddingAttempt:
+        """A row for each text, with failures by position."""
+
+    def pictures(self, batch: Sequence[Pixels]) -> Vectors:
+        """One unit-length row for each picture."""
+        return all_or_raise(self.attempt_pictures(batch))
+
+    def texts(self, batch: Sequence[str]) -> Vectors:
+        """One unit-length row for each text; one that is too long is cut."""
+        return all_or_raise(self.attempt_texts(batch))
 
 
 def side_of(embedder: Embedder) -> int:

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from sightline.arguments import checked
 from sightline.engine.event_loop import LoopThread
 from sightline.engine.user_functions import UserFunction, describe_error, fingerprint
-from sightline.errors import SightlineError, UserError
+from sightline.errors import SightlineError, UserError, require_at_least
 from sightline.models.embedders.base import (
     USUAL_BATCH,
     USUAL_SIDE,
+    AttemptEmbedder,
     EmbeddingAttempt,
-    all_or_raise,
     as_attempt,
 )
 from sightline.models.protocols import Pixels, Vectors
@@ -25,7 +26,7 @@ _TRIED = 32
 """Side of the picture by which the length of the vectors is found out."""
 
 
-class FunctionEmbedder:
+class FunctionEmbedder(AttemptEmbedder):
     """An embedder from two functions; accepted wherever one is: `index`, `search`, `embed`, `make`, `run`.
 
     Parameters
@@ -59,6 +60,7 @@ class FunctionEmbedder:
     3
     """
 
+    @checked
     def __init__(
         self,
         name: str,
@@ -70,9 +72,7 @@ class FunctionEmbedder:
         batch: int = USUAL_BATCH,
         side: int = USUAL_SIDE,
     ) -> None:
-        for function in (pictures, texts):
-            if function is not None and not callable(function):
-                raise UserError(f"The embedder {name} is given {function!r}, which is no function.", "Give a function.")
+        require_at_least(1, dim=dim, batch=batch, side=side)
         self.name, self.batch, self.side = name, batch, side
         self.revision = revision or f"code {fingerprint(*filter(None, (pictures, texts)))}"
         self._pictures, self._texts = pictures, texts
@@ -89,14 +89,6 @@ class FunctionEmbedder:
             self._attempt(self._pictures, [np.zeros((_TRIED, _TRIED, 3), np.uint8)])
         assert self._dim is not None
         return self._dim
-
-    def pictures(self, batch: Sequence[Pixels]) -> Vectors:
-        """One unit-length row for each picture."""
-        return all_or_raise(self.attempt_pictures(batch))
-
-    def texts(self, batch: Sequence[str]) -> Vectors:
-        """One unit-length row for each text."""
-        return all_or_raise(self.attempt_texts(batch))
 
     def attempt_pictures(self, batch: Sequence[Pixels]) -> EmbeddingAttempt:
         """The same with a failure for each picture that gave no vector."""

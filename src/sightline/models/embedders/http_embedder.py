@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 from pydantic import Field
-from yarl import URL
 
 from sightline.calls.budget import BudgetLike
 from sightline.calls.caller import Caller
@@ -34,9 +33,9 @@ from sightline.config.section import Hidden, StrictModel
 from sightline.engine.event_loop import LoopThread
 from sightline.engine.worker_pool import cores
 from sightline.errors import SightlineError, UserError
-from sightline.models.embedders.base import EmbeddingAttempt, all_or_raise, as_attempt
+from sightline.models.embedders.base import AttemptEmbedder, EmbeddingAttempt, all_or_raise, as_attempt
 from sightline.models.failures import body_failure, failure
-from sightline.models.http import HttpTransport
+from sightline.models.http import HttpTransport, address_of
 from sightline.models.openai_chat import add_extra, chat_messages
 from sightline.models.picture_cache import PreparedPictures
 from sightline.models.protocols import CallOutcome, Pixels, Vectors
@@ -93,8 +92,7 @@ class EmbeddingTransport(HttpTransport):
     ) -> None:
         super().__init__(name, endpoint, key=key, settings=settings, local_only=local_only)
         self.form = form
-        url = URL(endpoint)
-        self._url = url.with_path(url.path.rstrip("/") + PATH, keep_query=True)
+        self._url = address_of(endpoint, PATH)
 
     def __repr__(self) -> str:
         return f"EmbeddingTransport({str(self._name)!r}, {self.endpoint!r})"
@@ -183,7 +181,7 @@ class EndpointOptions(StrictModel):
     extra: dict[str, Any] = Field({}, description="More fields of every request's body.")
 
 
-class EndpointEmbedder:
+class EndpointEmbedder(AttemptEmbedder):
     """Asks a server; every call goes through the workspace's journal, and a failed input fails alone."""
 
     def __init__(
@@ -226,14 +224,6 @@ class EndpointEmbedder:
         if self._dim is None:
             self._dim = int(self.texts(["a"]).shape[1])
         return self._dim
-
-    def pictures(self, batch: Sequence[Pixels]) -> Vectors:
-        """One unit-length row for each picture."""
-        return all_or_raise(self.attempt_pictures(batch))
-
-    def texts(self, batch: Sequence[str]) -> Vectors:
-        """One unit-length row for each text."""
-        return all_or_raise(self.attempt_texts(batch))
 
     def joint(self, pictures: Sequence[Pixels], texts: Sequence[str]) -> Vectors:
         """One unit-length row for each picture together with its text."""

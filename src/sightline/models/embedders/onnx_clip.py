@@ -17,7 +17,7 @@ from pydantic import Field
 from sightline.config.section import StrictModel
 from sightline.engine.worker_pool import cores
 from sightline.errors import MissingExtraError, UserError
-from sightline.models.embedders.base import USUAL_BATCH, EmbeddingAttempt, all_or_raise, as_attempt
+from sightline.models.embedders.base import USUAL_BATCH, AttemptEmbedder, EmbeddingAttempt, as_attempt
 from sightline.models.embedders.onnx_folder import ModelFolder
 from sightline.models.embedders.preprocessor import ClipTokenizer, Preprocess, Tokenised, text_limit
 from sightline.models.protocols import Pixels, Vectors
@@ -158,7 +158,7 @@ class FolderOptions(OnnxOptions):
     precision: str = Field("", description='The end of their names: "int8" for vision_model_int8.onnx.')
 
 
-class OnnxClip:
+class OnnxClip(AttemptEmbedder):
     """An embedder from a folder; each tower is loaded when it is first needed."""
 
     def __init__(
@@ -188,14 +188,6 @@ class OnnxClip:
     @property
     def side(self) -> int:
         return self._preprocess.side
-
-    def pictures(self, batch: Sequence[Pixels]) -> Vectors:
-        """One unit-length row for each picture."""
-        return all_or_raise(self.attempt_pictures(batch))
-
-    def texts(self, batch: Sequence[str]) -> Vectors:
-        """One unit-length row for each text; one that is too long is cut."""
-        return all_or_raise(self.attempt_texts(batch))
 
     def attempt_pictures(self, batch: Sequence[Pixels]) -> EmbeddingAttempt:
         """The same, with failures by position."""

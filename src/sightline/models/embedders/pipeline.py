@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -75,9 +75,11 @@ def embed(
     2
     """
     session = Session.of(session, workspace)
-    if not isinstance(source, str | os.PathLike | Iterable):
+    if isinstance(source, bytes | Mapping) or not isinstance(source, str | os.PathLike | Iterable):
         raise UserError(f"There is nothing to embed in {source!r:.60}.", "Give a folder, a file of texts, or texts.")
-    if isinstance(source, str | os.PathLike) and Path(source).expanduser().is_dir():
+    if isinstance(source, Collection) and any(not isinstance(wrong := text, str) for text in source):
+        raise UserError(f"{wrong!r:.60} is not a text.", "Give a list of strings.")
+    if isinstance(source, str | os.PathLike) and as_path(source, "a folder or a file of texts").is_dir():
         return embed_pictures(source, embedder=embedder, out=out, options=options, limit=limit, session=session)
     return embed_texts(source, embedder=embedder, out=out, options=options, limit=limit, session=session)
 

@@ -16,8 +16,7 @@ import numpy as np
 from PIL import Image
 
 from sightline.corpus import metadata
-from sightline.corpus.pixels import RefusedError, identify, load_rgb, open_picture, upright
-from sightline.models.pictures import MAX_FILE_BYTES
+from sightline.corpus.pixels import RefusedError, identify, load_rgb, open_picture, read_file, upright
 from sightline.models.protocols import Pixels
 from sightline.types import Box, Failure
 
@@ -121,13 +120,10 @@ def _reader(path: Path) -> sqlite3.Connection:
 
 def read_bytes(path: bytes) -> bytes | Failure:
     """The bytes of a file, or why there are none."""
-    file = Path(os.fsdecode(path))
     try:
-        if file.stat().st_size > MAX_FILE_BYTES:
-            return Failure("bomb", f"the file is over {MAX_FILE_BYTES:,} bytes")
-        return file.read_bytes()
-    except OSError as error:
-        return Failure("unreadable", error.strerror or str(error))
+        return read_file(Path(os.fsdecode(path)))
+    except RefusedError as refused:
+        return Failure(refused.reason, refused.detail)
 
 
 def decode_region(data: bytes, side: int, max_pixels: int, region: Box | None = None) -> Pixels | Failure:

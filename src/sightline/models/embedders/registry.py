@@ -188,7 +188,8 @@ def _unknown(name: str) -> UserError:
     hint = f'Did you mean "{near}"? ' if near else ""
     if "/" in name and near is None:
         hint = f'For a model on the hub: "transformers:{name}". '
-    return UserError(f'unknown embedder "{name}".', f"{hint}Known: {', '.join(names)}")
+    own = "One of your own is given as an object: embedder=FunctionEmbedder(…)."
+    return UserError(f'unknown embedder "{name}".', f"{hint}Known: {', '.join(names)}. {own}")
 
 
 # --- builders ------------------------------------------------------------------------------------------------

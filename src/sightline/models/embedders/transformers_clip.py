@@ -16,10 +16,10 @@ from pydantic import Field
 from sightline.config.section import StrictModel
 from sightline.errors import MissingExtraError, UserError
 from sightline.io.files import sha256_of
-from sightline.models.embedders.base import USUAL_BATCH, EmbeddingAttempt, all_or_raise, as_attempt
+from sightline.models.embedders.base import USUAL_BATCH, AttemptEmbedder, EmbeddingAttempt, as_attempt
 from sightline.models.embedders.preprocessor import text_limit
 from sightline.models.failures import clip
-from sightline.models.protocols import Pixels, Vectors
+from sightline.models.protocols import Pixels
 
 _GPU_BATCH = 128
 _USUAL_LIMIT = 77
@@ -38,7 +38,7 @@ class TransformersOptions(StrictModel):
     batch: int | None = Field(None, ge=1, description="Inputs at a time.")
 
 
-class TransformersClip:
+class TransformersClip(AttemptEmbedder):
     """An embedder from a folder or by its name on the hub; never runs code that comes with a model."""
 
     def __init__(self, model: str, *, options: TransformersOptions | None = None, local_only: bool = False) -> None:
@@ -75,14 +75,6 @@ class TransformersClip:
             for name in _SIDES
         ]
         return 2 * max((int(side) for side in sides if side), default=512)
-
-    def pictures(self, batch: Sequence[Pixels]) -> Vectors:
-        """One unit-length row for each picture."""
-        return all_or_raise(self.attempt_pictures(batch))
-
-    def texts(self, batch: Sequence[str]) -> Vectors:
-        """One unit-length row for each text; one that is too long is cut."""
-        return all_or_raise(self.attempt_texts(batch))
 
     def attempt_pictures(self, batch: Sequence[Pixels]) -> EmbeddingAttempt:
         """The same, with failures by position."""

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from sightline.corpus import metadata
-from sightline.corpus.pixels import RefusedError, load_rgb, upright
+from sightline.corpus.pixels import RefusedError, load_rgb, read_file, upright
 from sightline.errors import UserError
 from sightline.models.failures import failure
 from sightline.models.photos.onnx_graph import Graph, dtype_number
 from sightline.models.photos.weight_files import Tensors
-from sightline.models.pictures import MAX_FILE_BYTES, open_one
+from sightline.models.pictures import open_one
 from sightline.models.protocols import Pixels
 from sightline.types import Failure
 
@@ -133,16 +133,12 @@ def square_of(pixels: Pixels) -> Pixels:
 def read_square(path: Path) -> Pixels | Failure:
     """The square of a picture file, decoded no larger than needed; a file that gives no picture is a failure."""
     try:
-        if path.stat().st_size > MAX_FILE_BYTES:
-            return failure("bad-picture", f"{path}: over {MAX_FILE_BYTES:,} bytes")
-        data = path.read_bytes()
+        data = read_file(path)
         image = open_one(data)
         turned = metadata.read_facts(image).orientation
         scale = SHORTER / min(image.size)
         small = load_rgb(image, data, (round(image.width * scale), round(image.height * scale)))
         return np.ascontiguousarray(upright(_middle(small), turned))
-    except OSError as error:
-        return failure("bad-picture", f"{path}: {error.strerror or error}")
     except RefusedError as refused:
         return failure("bad-picture", f"{path}: {refused}")
 

@@ -263,7 +263,7 @@ def curriculum(
         pictures,
     )
     source, place = as_path(benchmark, "a benchmark"), as_path(out, "the folder to write")
-    planned = plan if isinstance(plan, CurriculumPlan) else load_plan(os.fspath(plan))
+    planned = plan if isinstance(plan, CurriculumPlan) else load_plan(str(as_path(plan, "a plan")))
     with compiled(source, planned, place, settings) as made:
         _write(made, place, settings)
         return Compiled(

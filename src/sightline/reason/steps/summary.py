@@ -162,9 +162,6 @@ class StepsSummary(Shown):
     def _line(self) -> str:
         return f"{self.annotated:,} of {counted(self.tasks, 'question')} annotated, {self.left:,} left"
 
-    def _blocks(self) -> Iterable[str]:
-        return [line.strip() for line in str(self).splitlines()]
-
     def __str__(self) -> str:
         """What has steps now, what is left, and what it cost."""
         lines = []

@@ -9,7 +9,7 @@ from sightline.calls.plan import DryRunError, priced
 from sightline.calls.session import Session
 from sightline.english import counted
 from sightline.errors import UserError, require_at_least, require_one_of
-from sightline.io.files import PathLike, as_path, optional_path
+from sightline.io.files import PathLike, optional_path
 from sightline.reason.traces.folder import TRACE_FORMATS, TraceFormat
 from sightline.reason.traces.language import known_language
 from sightline.reason.traces.pipeline import TraceWork, make_traces
@@ -140,12 +140,12 @@ def think(
     )
     if out is None and not session.calls.plan:
         raise UserError("there is no place for the traces.", "say where: --out FOLDER")
+    place = optional_path(out, "the folder to write")
     pictures = _pictures(source, labels, metadata, session)
     work = TraceWork(pictures, settings, session, limit)
     skipped = _skipped(pictures.skipped)
-    if session.calls.plan or out is None:
+    if session.calls.plan or place is None:
         raise DryRunError(replace(work.price(), notes=skipped))
-    place = as_path(out, "the folder to write")
     done = make_traces(work, place, format_=format, shard_rows=shard_rows, retry_failed=retry_failed)
     notes = (*skipped, *filter(None, (settings.about_verifier(),)))
     return replace(done, pictures=pictures.folder(), notes=notes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,9 +48,6 @@ class TrainResult(Shown):
 
     def _line(self) -> str:
         return f"{self.totals.steps:,} steps → {self.model}"
-
-    def _blocks(self) -> Iterable[str]:
-        return [line.strip() for line in str(self).splitlines()]
 
     def __str__(self) -> str:
         """What was trained on, how fast, and how the model answered."""

@@ -75,17 +75,22 @@ def measured(section: ReportSection) -> PagePart:
         pairs.append(("Pictures", f"{facts.pictures:,}{f' ({groups})' if groups else ''}"))
         pairs.append(("Judged pictures", f"{facts.judgments or 0:,}"))
     if facts.grade is not None:
-        pairs.append(("Grade of the labels", f"{facts.grade}: {GRADES[facts.grade]}"))
+        pairs.append(("Grade of the labels", f"{facts.grade}: {GRADES[facts.grade]} {facts.grade_why}".rstrip()))
     nested = {name: value for name, value in facts.card.items() if isinstance(value, dict)}
     pairs += [(_title(name), _plain(value)) for name, value in facts.card.items() if name not in nested]
     blocks: list[Block] = [FactsBlock(pairs)]
     if facts.labels:
         blocks.append(Fold(f"Labels: {', '.join(facts.labels)}", [_labels(section)]))
     for name, value in nested.items():
-        rows = list(_flat(value))
+        rows = list(_flat(_without_baselines(value) if any(run.scores.baselines for run in section.runs) else value))
         table = TableBlock(f"What the card says under {name}", ("field", "value"), rows)
         blocks.append(Fold(f"{_title(name)}: {counted(len(rows), 'figure')}", [table]))
     return PagePart("What was measured", blocks)
+
+
+def _without_baselines(card: dict[str, Json]) -> dict[str, Json]:
+    """What the card says, less the baselines of its audit: the results show them as they are now."""
+    return {name: value for name, value in card.items() if name != "blind"}
 
 
 def _labels(section: ReportSection) -> TableBlock:

@@ -49,7 +49,7 @@ def _difference_row(pair: PairedComparison, level: float) -> Row:
     spread = found.no_interval or f"[{signed(found.low)}, {signed(found.high)}]"
     tone: Tone = "" if pair.is_win(level) else "quiet"
     return (
-        pair.metric,
+        Cell(pair.metric, pair.basis),
         pair.second,
         pair.first,
         Cell(signed(found.mean), tone=tone),

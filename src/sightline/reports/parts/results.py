@@ -26,6 +26,7 @@ from sightline.reports.charts import Band, Curve, PlotDot, curve_plot, dot_plot
 from sightline.reports.scored_run import ReportedRun
 from sightline.reports.sections import ReportSection
 from sightline.reports.text import DASH, estimate, interval, p_value, score, signed
+from sightline.runs.trust import CHECK_FIX, REHEARSAL, is_circular, is_rehearsal
 from sightline.types import Estimate, TaskKind
 
 _NAME = 40
@@ -52,12 +53,12 @@ def findings(section: ReportSection) -> list[str]:
 
 def _finding(section: ReportSection, metric: str, kind: str) -> str:
     found = {run.name: run.scores.overall[metric] for run in section.runs if metric in run.scores.overall}
+    letters = section.letters(metric)
+    if not letters:
+        return _uncompared(section, metric, kind)
     ranked = sorted(found, key=lambda name: -found[name].mean)
     best = ranked[0]
     tasks, value = f"{kind} ({counted(found[best].n, 'task')})", estimate(found[best])
-    letters = section.letters(metric)
-    if len(ranked) == 1 or not letters:
-        return f"{tasks}: {short(best, _NAME)} scored {value} in {metric}."
     tied = [short(name, _NAME) for name in ranked[1:] if set(letters[name]) & set(letters[best])]
     if not tied:
         lead = _lead(section, metric, best, ranked[1])
@@ -69,6 +70,18 @@ def _finding(section: ReportSection, metric: str, kind: str) -> str:
         )
     several = listed(tied if len(tied) <= 4 else [*tied[:3], f"{len(tied) - 3} more"])
     return f"{tasks}: {short(best, _NAME)} is highest in {metric} with {value}, but can't be told apart from {several}."
+
+
+def _uncompared(section: ReportSection, metric: str, kind: str) -> str:
+    """The highest score of a system that is independent of the labels; none on labels for trying things out."""
+    runs = [run for run in section.runs if metric in run.scores.overall]
+    tasks = f"{kind} ({counted(runs[0].scores.overall[metric].n, 'task')})"
+    if any(is_rehearsal(run.scores) for run in runs):
+        return f"{tasks}: no score in {metric} is a result, because {REHEARSAL}. {CHECK_FIX}"
+    own = [run for run in runs if not is_circular(run.scores)]
+    best = max(own or runs, key=lambda run: run.scores.overall[metric].mean)
+    but = "" if own else ", by labels that it is not independent of (same-source)"
+    return f"{tasks}: {short(best.name, _NAME)} scored {estimate(best.scores.overall[metric])} in {metric}{but}."
 
 
 def _withheld(section: ReportSection, metric: str, best: str) -> str | None:

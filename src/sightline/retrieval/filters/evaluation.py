@@ -12,17 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import did_you_mean
-from sightline.retrieval.columns import (
+from sightline.retrieval.columns.builder import CLOCK, CORE, HOMES, KINDS
+from sightline.retrieval.columns.kinds import (
     Column,
     FlagColumn,
     LabelColumn,
+    Mask,
     NumberColumn,
     PictureColumns,
     TextColumn,
     TimeColumn,
 )
-from sightline.retrieval.columns.builder import CLOCK, CORE, HOMES, KINDS
-from sightline.retrieval.columns.kinds import Mask
 from sightline.retrieval.filters import text_matcher
 from sightline.retrieval.filters.literals import flag_of, number_of, time_of
 from sightline.retrieval.filters.tree import (

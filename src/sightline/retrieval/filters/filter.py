@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from sightline.retrieval.columns import PictureColumns
-from sightline.retrieval.columns.kinds import Mask
+from sightline.retrieval.columns.kinds import Mask, PictureColumns
 from sightline.retrieval.filters.evaluation import check_values, mask_of
 from sightline.retrieval.filters.grammar import parse_own
 from sightline.retrieval.filters.python import parse_python

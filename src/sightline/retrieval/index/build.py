@@ -30,8 +30,8 @@ from sightline.io.locks import locked
 from sightline.models.embedders.registry import DEFAULT as DEFAULT_EMBEDDER
 from sightline.models.embedders.session import EmbedderSession
 from sightline.models.protocols import Embedder
-from sightline.retrieval.columns import PlaceNamer, build_columns, save_columns
-from sightline.retrieval.columns.files import columns_are_whole
+from sightline.retrieval.columns.builder import PlaceNamer, build_columns
+from sightline.retrieval.columns.files import columns_are_whole, save_columns
 from sightline.retrieval.index.changes import COLUMNS_DUE, IndexChanges, carry_over, put_aside, take_in
 from sightline.retrieval.index.content import Content, require_corpus, workspace_content
 from sightline.retrieval.index.manifest import (
@@ -47,9 +47,9 @@ from sightline.retrieval.index.picture_steps import PictureSteps
 from sightline.retrieval.index.table import IndexTable, noticing_damage
 from sightline.retrieval.index.vectors import VectorCounts, VectorStep, vectors_folder
 from sightline.retrieval.ranking import TokenVectors, token_vectors_of
-from sightline.retrieval.vector_stores import DEFAULT as DEFAULT_BACKEND
-from sightline.retrieval.vector_stores import open_vector_store, public_spec
 from sightline.retrieval.vector_stores.base import DamagedError
+from sightline.retrieval.vector_stores.registry import DEFAULT as DEFAULT_BACKEND
+from sightline.retrieval.vector_stores.registry import open_vector_store, public_spec
 from sightline.retrieval.vector_stores.service import FILE_NAME as SERVED
 from sightline.types import Annotation
 

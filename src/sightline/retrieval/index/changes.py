@@ -28,7 +28,7 @@ from sightline.retrieval.index.table import (
     sealed,
 )
 from sightline.retrieval.threshold import FILE_NAME as THRESHOLD
-from sightline.retrieval.vector_stores import Rows
+from sightline.retrieval.vector_stores.base import Rows
 from sightline.types import Picture
 
 COLUMNS_DUE = "columns due"

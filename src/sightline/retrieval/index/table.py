@@ -21,9 +21,8 @@ from sightline.io.checksums import checksum
 from sightline.io.sqlite import open_database, transaction
 from sightline.models.protocols import Vectors
 from sightline.retrieval.bm25 import FIELDS, TOKENIZER, WEIGHTS, WordFields, match_expression
-from sightline.retrieval.columns import Record
-from sightline.retrieval.vector_stores import Rows
-from sightline.retrieval.vector_stores.base import DamagedError, rebuild_fix
+from sightline.retrieval.columns.builder import Record
+from sightline.retrieval.vector_stores.base import DamagedError, Rows, rebuild_fix
 from sightline.types import Annotation, Group, Picture, Rights
 
 _SEAL = 9
@@ -227,6 +226,16 @@ class IndexTable:
         end = address[:-1] + "0"  # "0" is the sign after "/".
         found = self.database.execute("SELECT row FROM rows WHERE uri >= ? AND uri < ? ORDER BY row", (address, end))
         return np.fromiter((row for (row,) in found), np.int64)
+
+    def copies(self) -> dict[int, tuple[int, ...]]:
+        """Each row whose content other rows have too → all of these rows, ascending."""
+        found = self.database.execute(
+            """WITH alike AS (SELECT DISTINCT picture FROM memberships WHERE kind = 'duplicate')
+            SELECT json_group_array(row) FROM alike JOIN rows ON id = alike.picture
+            GROUP BY source HAVING count(*) > 1"""
+        )
+        groups = [tuple(sorted(orjson.loads(rows))) for (rows,) in found]
+        return {row: group for group in groups for row in group}
 
     def find(self, id_: str) -> KnownPicture | None:
         found = self.database.execute("SELECT row, source, digest FROM rows WHERE id = ?", (id_,)).fetchone()

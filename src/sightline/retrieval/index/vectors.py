@@ -25,9 +25,9 @@ from sightline.models.protocols import Vectors
 from sightline.retrieval.index.content import local_path
 from sightline.retrieval.index.table import IndexTable, ToEmbed
 from sightline.retrieval.threshold import phrases
-from sightline.retrieval.vector_stores import Rows, VectorIndex, open_vector_store, public_spec
-from sightline.retrieval.vector_stores.base import DamagedError, MeasuresRecall
+from sightline.retrieval.vector_stores.base import DamagedError, MeasuresRecall, Rows, VectorIndex
 from sightline.retrieval.vector_stores.faiss import SAMPLE
+from sightline.retrieval.vector_stores.registry import open_vector_store, public_spec
 
 _log = logging.getLogger(__name__)
 _TAG = "vectors of"

@@ -240,8 +240,6 @@ def _part(places: Places | None, start: int, stop: int) -> Places | None:
 class ExactIndex:
     """Vectors in memory-mapped files; what `put` was given is kept when it returns."""
 
-    exact = True
-
     def __init__(self, folder: Path, dim: int, *, create: bool, quantised: bool = False) -> None:
         self.slots = Slots(folder, dim, create=create)
         self._codes = Codes(self.slots, whole=create) if quantised else None
@@ -249,6 +247,10 @@ class ExactIndex:
     @property
     def name(self) -> str:
         return "exact" if self._codes is None else "exact:quantised"
+
+    @property
+    def exact(self) -> bool:
+        return True
 
     @property
     def dim(self) -> int:

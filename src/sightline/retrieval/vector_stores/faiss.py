@@ -10,7 +10,7 @@ pictures, and its neighbours in many. So each kind of query is tried by itself, 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -54,7 +54,7 @@ _WIDER = 4
 """Candidates for each neighbour asked for: bytes order them only nearly."""
 
 
-class Share(NamedTuple):
+class MeanRecall(NamedTuple):
     """A mean over queries and its standard error: some texts find all of their neighbours, and some none."""
 
     mean: float
@@ -73,14 +73,14 @@ class Trial(NamedTuple):
     truth: Sequence[frozenset[int]]
     own: bool = False
 
-    def tried(self, ask: Probe) -> Share:
+    def tried(self, ask: Probe) -> MeanRecall:
         """Of the true neighbours of each query, how many are found."""
         shares = [
             max(0, len(true.intersection(ask(query, NEIGHBOURS + self.own).tolist())) - self.own)
             / max(1, len(true) - self.own)
             for query, true in zip(self.queries, self.truth, strict=True)
         ]
-        return Share(float(np.mean(shares)), float(np.std(shares)) / len(shares) ** 0.5)
+        return MeanRecall(float(np.mean(shares)), float(np.std(shares)) / len(shares) ** 0.5)
 
 
 class Probed(NamedTuple):
@@ -118,10 +118,8 @@ class IvfState:
     sums: tuple[int, ...] = ()
 
 
-class ApproximateIndex:
+class ApproximateIndex(ExactIndex):
     """Exact vectors with an IVF index above them; `built` is how it answers, None while answers are exact."""
-
-    name = "faiss"
 
     def __init__(
         self,
@@ -142,19 +140,19 @@ class ApproximateIndex:
             raise UserError(f"recall={recall} is no share.", "give a number above 0, at most 1")
         self._faiss, self._folder = faiss, folder
         self._nlist, self._nprobe, self._wanted, self._least = nlist, nprobe, recall, least
-        self._store = ExactIndex(folder, dim, create=create)
+        super().__init__(folder, dim, create=create)
         self._expected: Queries = dict
         self._index: Any = None
         self._built: IvfState | None = None
         self._open(whole=create)
 
     @property
-    def exact(self) -> bool:
-        return self._index is None
+    def name(self) -> str:
+        return "faiss"
 
     @property
-    def dim(self) -> int:
-        return self._store.dim
+    def exact(self) -> bool:
+        return self._index is None
 
     @property
     def built(self) -> IvfState | None:
@@ -171,42 +169,23 @@ class ApproximateIndex:
         """Kinds of queries that will be asked beside the vectors themselves: tried when it is built."""
         self._expected = queries
 
-    def __len__(self) -> int:
-        return len(self._store)
-
-    def put(self, batches: Iterable[tuple[Rows, Vectors]]) -> None:
-        """Keep vectors; until the next `flush` they are compared one by one."""
-        self._store.put(batches)
-
-    def remove(self, rows: Rows) -> None:
-        """Forget rows; those that are not there are passed over."""
-        self._store.remove(rows)
-
-    def rows(self) -> Rows:
-        """All row numbers that are there, ascending."""
-        return self._store.rows()
-
-    def get(self, rows: Rows) -> Vectors:
-        """The vectors of rows that are there; a KeyError names one that is not."""
-        return self._store.get(rows)
-
     def close(self) -> None:
         self._index = None
-        self._store.close()
+        super().close()
 
     def nearest(self, queries: Vectors, k: int, within: Rows | None = None) -> Nearest:
         """About the k nearest of all for each query; exactly those of the rows `within`."""
-        self._store.slots.refresh()
+        self.slots.refresh()
         if within is not None or self._index is None or self._stale():
-            return self._store.nearest(queries, k, within)
+            return super().nearest(queries, k, within)
         asked = checked_queries(queries, self.dim, k)
         best = [self._near(query, k) for query in asked]
         return Nearest([each.rows for each in best], [each.scores for each in best])
 
     def flush(self) -> None:
         """Take what is new into the approximate index; build it when there is none, or when it has outgrown itself."""
-        self._store.flush()
-        slots, built = self._store.slots, self._built
+        super().flush()
+        slots, built = self.slots, self._built
         if len(slots) < self._least:
             self._index = self._built = None
         elif self._index is None or built is None or self._stale() or slots.used > 2 * built.trained:
@@ -219,7 +198,7 @@ class ApproximateIndex:
 
     def _near(self, query: NDArray[np.float32], k: int) -> RankedRows:
         assert self._built is not None
-        slots, asked = self._store.slots, _WIDER * k
+        slots, asked = self.slots, _WIDER * k
         while True:
             chosen = self._probed(query, asked)
             best = merged(slots, query, k, NOTHING, chosen)
@@ -238,12 +217,12 @@ class ApproximateIndex:
         return chosen
 
     def _stale(self) -> bool:
-        return self._built is None or self._built.generation != self._store.slots.generation
+        return self._built is None or self._built.generation != self.slots.generation
 
     # --- building ---------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        faiss, slots = self._faiss, self._store.slots
+        faiss, slots = self._faiss, self.slots
         nlist = self._nlist or 2 ** max(4, round(math.log2(slots.used) / 2) + 1)  # About twice the root.
         living = np.flatnonzero(slots.row_of[: slots.used] >= 0)
         some = np.random.default_rng(0).permutation(living)[: _TRAINED * nlist]
@@ -265,12 +244,12 @@ class ApproximateIndex:
         self._keep(replace(self._built, nprobe=nprobe, recalls=recalls))
 
     def _add(self, first: int) -> None:
-        slots = self._store.slots
+        slots = self.slots
         for at in range(first, slots.used, _PAGE):
             self._index.add(slots.vectors[at : min(slots.used, at + _PAGE)])
 
     def _trial(self, kind: str, queries: Vectors, *, own: bool = False) -> Trial:
-        true = nearest_slots(self._store.slots, queries, NEIGHBOURS + own)
+        true = nearest_slots(self.slots, queries, NEIGHBOURS + own)
         return Trial(kind, queries, [frozenset(best.rows.tolist()) for best in true], own)
 
     def _probing(self, lists: int) -> Probe:
@@ -293,7 +272,7 @@ class ApproximateIndex:
 
     def _open(self, *, whole: bool) -> None:
         note = self._folder / "ivf.json"
-        if not note.is_file() or len(self._store) < self._least:
+        if not note.is_file() or len(self) < self._least:
             return
         try:
             read = read_json(note)
@@ -301,7 +280,7 @@ class ApproximateIndex:
         except (TypeError, KeyError, UserError):  # Of an earlier version, or damaged: built anew by the next `flush`.
             return
         path = self._lists(built)
-        if built.generation != self._store.slots.generation or not path.is_file():
+        if built.generation != self.slots.generation or not path.is_file():
             return
         if is_damaged(path, built.sums, whole=whole):  # Until the next `flush`, vectors are compared one by one.
             return

@@ -17,10 +17,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast, get_args
 
+from sightline.arguments import checked
 from sightline.benchmark.from_tables import read_ranking
 from sightline.class_names import name_of
 from sightline.engine.user_functions import UserFunction, call, describe_error, fingerprint, function_name
-from sightline.errors import StoppedError, UserError
+from sightline.errors import StoppedError, UserError, require_at_least
 from sightline.metrics.choices.parse import parse_choice
 from sightline.runs.systems.base import (
     ALL_KINDS,
@@ -111,9 +112,9 @@ class FunctionSystem:
     'always the same'
     """
 
+    @checked
     def __init__(self, function: UserFunction, *, name: str | None = None, k: int = 100, concurrency: int = 1) -> None:
-        if k < 1 or concurrency < 1:
-            raise UserError("k and concurrency must be at least 1.", "Leave them out for the defaults.")
+        require_at_least(1, k=k, concurrency=concurrency)
         self._function, self._call, self._k = function, _Call.of(function), k
         self.name = name or function_name(function)
         self.kinds = ALL_KINDS if self._call.whole_task else FINDING

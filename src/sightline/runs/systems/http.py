@@ -22,10 +22,12 @@ from pydantic import AfterValidator, Field
 
 from sightline.calls.privacy_notice import announce_recipient
 from sightline.class_names import known_as
+from sightline.config.section import Hidden
 from sightline.engine.event_loop import LoopThread
 from sightline.errors import SightlineError, UserError
 from sightline.io.files import picture_path
 from sightline.models.failures import Scrubber
+from sightline.models.http import open_session
 from sightline.models.providers import leaves_machine, refuse_remote
 from sightline.runs.systems.base import (
     Kind,
@@ -190,9 +192,8 @@ class HttpSystem:
         if setting.session.calls.local_only:
             refuse_remote("the search service", options.url, "run the service on this machine")
         key = _key(options.key_env)
+        self._key = None if key is None else Hidden(key)
         self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
-        if key is not None:
-            self._headers["Authorization"] = f"Bearer {key}"
         self._scrub = Scrubber([] if key is None else [key])
         self._known = setting.benchmark.corpus.pictures
         self._session: aiohttp.ClientSession | None = None
@@ -320,13 +321,8 @@ class HttpSystem:
         return _Reply(time.perf_counter() - started, failure=failure)
 
     def _open_session(self) -> aiohttp.ClientSession:
-        return aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            headers=self._headers,
-            timeout=aiohttp.ClientTimeout(total=self._options.timeout),
-            trust_env=leaves_machine(self._options.url),
-        )
+        limit = aiohttp.ClientTimeout(total=self._options.timeout)
+        return open_session(self._options.url, self._key, limit, self._headers)
 
     async def _health(self) -> dict[str, Json]:
         async with self._open_session() as session:

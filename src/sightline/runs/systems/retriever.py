@@ -24,14 +24,14 @@ from sightline.models.embedders.registry import find_embedder
 from sightline.models.embedders.vector_cache import VectorCache
 from sightline.models.protocols import Embedder
 from sightline.models.providers import leaves_machine
-from sightline.retrieval.index import Content, Parts, build_index
-from sightline.retrieval.index.build import BuiltIndex
+from sightline.retrieval.index.build import BuiltIndex, Parts, build_index
+from sightline.retrieval.index.content import Content
 from sightline.retrieval.index.manifest import safe_name
 from sightline.retrieval.methods import check_method
 from sightline.retrieval.rerank import Reranker
 from sightline.retrieval.searcher import Searcher
-from sightline.retrieval.vector_stores import public_spec
 from sightline.retrieval.vector_stores.base import VectorStoreGoneError
+from sightline.retrieval.vector_stores.registry import public_spec
 from sightline.runs.paid_calls import PaidCalls
 from sightline.runs.summary import INDEX, INDEX_FROM_CACHE
 from sightline.runs.systems.base import (

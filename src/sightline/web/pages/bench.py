@@ -13,7 +13,6 @@ from sightline.authoring.audit import Audit, audit_benchmark
 from sightline.authoring.audit_pools import find_look_alikes, find_weak_queries
 from sightline.benchmark.grade import GRADES, grade_of, label_warnings
 from sightline.benchmark.review_decisions import standing
-from sightline.metrics.tables import warning_text
 from sightline.reports.sections import facts_of
 from sightline.types import (
     Answer,
@@ -78,7 +77,8 @@ def overview(request: Request) -> Response:
     state, loaded = of(request)
     benchmark, query = loaded.benchmark, request.query_params
     flags = flags_of(benchmark)
-    grade = grade_of(replace(benchmark, reviews=tuple(state.reviews.read(loaded.folder))))
+    reviewed = replace(benchmark, reviews=state.reviews.read(loaded.folder))
+    grade = grade_of(reviewed, labels=loaded.labels)
     tasks = [task for task in benchmark.tasks.values() if _fits(task, query, flags)]
     offset = number(request, "offset")
     return state.show(
@@ -88,7 +88,7 @@ def overview(request: Request) -> Response:
         facts=facts_of(benchmark),
         grade=grade,
         meaning=GRADES[grade.name],
-        warnings=tuple(map(warning_text, label_warnings(benchmark, grade))),
+        warnings=label_warnings(benchmark, grade),
         figures=figures_of(loaded, state.reviews.read(loaded.folder)),
         flags=flags,
         flag_counts=Counter(flag for held in flags.values() for flag in held),

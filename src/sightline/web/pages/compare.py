@@ -17,8 +17,7 @@ from sightline.reports.html import to_fragment
 from sightline.reports.parts.differences import by_task, mean_score
 from sightline.reports.scored_run import ReportedRun, compare_runs, read_scored, trust_of, with_own_names
 from sightline.reports.text import p_value, signed
-from sightline.runs import read_run
-from sightline.runs.folder import PER_TASK
+from sightline.runs.folder import PER_TASK, read_run
 from sightline.types import Attempt, Choice, Failure, PictureSet, Prediction, Ranking, Relevance, Run, Text, Trace
 from sightline.web.app_state import AppState, address, missing
 from sightline.web.cache import StampedCache
@@ -104,7 +103,7 @@ def _differences(runs: Sequence[ReportedRun], pairs: Sequence[PairedComparison])
     done = {metric for run in runs for row in run.scores.tasks if row.status != "missing" for metric in row.values}
     rows: list[Row] = [
         (
-            pair.metric,
+            Cell(pair.metric, pair.basis),
             Cell(signed(pair.difference.mean), _spread(pair)),
             p_value(pair.p_adjusted)
             if pair.no_win is None

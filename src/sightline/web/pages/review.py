@@ -8,24 +8,29 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from urllib.parse import parse_qsl
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from sightline.benchmark.grade import grade_of
 from sightline.benchmark.review_decisions import (
     ANSWER,
     OPTION,
     REJECT,
+    RESOLVED,
     REWORD,
     WHOLE,
     Pair,
+    Votes,
+    is_conflict,
     is_note,
     standing,
     votes_of,
 )
-from sightline.benchmark.review_sample import SAMPLE, sample_of
+from sightline.benchmark.review_sample import SAMPLE, STEP, sample_of
 from sightline.errors import UserError
 from sightline.metrics.scope import Scopes
 from sightline.retrieval.index.manifest import DEFAULT_INDEX
@@ -55,7 +60,9 @@ _DEEP = 2000
 _LONGEST = 500
 _GRADES = {"0": "no", "1": "partly", "2": "mostly", "3": "fully"}
 _OF_PICTURES = ("accept", "reject", "relevant", "not relevant", *_GRADES)
-_SAMPLES: StampedCache[list[Pair]] = StampedCache()
+_SAMPLES: StampedCache[dict[int, list[Pair]]] = StampedCache()
+_BEGUN = 5
+"""So many decisions on the next part of the draw, and it belongs to the queue."""
 _KEYS = frozenset("suwx/")
 """Keys that mean something else, so that no option can have them."""
 
@@ -111,8 +118,13 @@ def introduce(request: Request, fields: Mapping[str, str]) -> Response:
     """Who looks; kept for the next pages."""
     # Only addresses of the queue itself are gone back to.
     name = fields.get("back", "")
-    back = f"/review/{name}" if name in AppState.of(request).library.places.benchmarks else "/review"
-    return remember_person(go(back), fields.get("person", ""))
+    if name not in AppState.of(request).library.places.benchmarks:
+        back = go("/review")
+    elif "judge" in fields:
+        back = go(f"/judge/{name}", **dict(parse_qsl(fields["judge"])))
+    else:
+        back = go(f"/review/{name}")
+    return remember_person(back, fields.get("person", ""))
 
 
 def queue(request: Request) -> Response:
@@ -122,7 +134,8 @@ def queue(request: Request) -> Response:
     lines = state.reviews.read(loaded.folder)
     reviews = standing(lines)
     votes = votes_of(reviews, loaded.benchmark, loaded.labels.now)
-    sample = _sample(loaded, number(request, "sample", SAMPLE) or SAMPLE)
+    asked, sample = number(request, "sample"), _sample(loaded, votes)
+    sample = _draw(loaded, asked) if asked > len(sample) else sample
     waiting = queue_for(person, sample, votes)
     skip = number(request, "skip")
     pair = _named(query, loaded) or next(iter(waiting[skip:]), None)
@@ -136,7 +149,11 @@ def queue(request: Request) -> Response:
         item=None if pair is None else item_of(state, loaded, pair, reviews, person),
         in_sight=query.get("show") == "1",
         graded=_GRADES if is_graded(loaded.benchmark) else {},
-        disputed=pair is not None and len(votes.get(pair, {})) > 1,
+        disputed=pair is not None and is_conflict(votes.get(pair, {})),
+        given=votes.get(pair, {}) if pair is not None else {},
+        asked=asked,
+        grade=grade_of(replace(loaded.benchmark, reviews=lines), labels=loaded.labels) if pair is None else None,
+        more=min(len(sample) + STEP, len(loaded.labels.now)) if len(sample) < len(loaded.labels.now) else 0,
         stand=standing_of(person, sample, votes),
         left=max(0, len(waiting) - skip),
         skip=skip,
@@ -153,7 +170,7 @@ def queue(request: Request) -> Response:
 
 def decide(request: Request, fields: Mapping[str, str]) -> Response:
     """Save one decision, and on to the next."""
-    state, loaded = _addressed(request, fields)
+    state, loaded = addressed(request, fields)
     person = person_of(request)
     if not person:
         raise HTTPException(400, "Say who you are first: every decision has a name.")
@@ -161,6 +178,8 @@ def decide(request: Request, fields: Mapping[str, str]) -> Response:
     if task not in loaded.benchmark.tasks or (picture is not None and picture not in loaded.benchmark.corpus.pictures):
         raise HTTPException(400, "That is no task and picture of this benchmark.")
     decision = _decision(loaded.benchmark.tasks[task], picture, fields)
+    if picture is not None and _resolves(state, loaded, person, (task, picture)):
+        decision = f"{decision}: {RESOLVED}"
     state.reviews.decide(loaded, person, task, None if is_note(decision) else picture, decision)
     stays = fields.get("stay") == "1"
     return go(
@@ -171,7 +190,15 @@ def decide(request: Request, fields: Mapping[str, str]) -> Response:
         find=fields.get("find") if stays else None,
         skip=fields.get("skip"),
         show=fields.get("show"),
+        sample=fields.get("sample"),
     )
+
+
+def _resolves(state: AppState, loaded: LoadedBenchmark, person: str, pair: Pair) -> bool:
+    """Does somebody decide again on what they and others contradict each other about? The page says so."""
+    reviews = standing(state.reviews.read(loaded.folder))
+    given = votes_of(reviews, loaded.benchmark, loaded.labels.now).get(pair, {})
+    return person in given and is_conflict(given)
 
 
 def _decision(task: Task, picture: str | None, fields: Mapping[str, str]) -> str:
@@ -196,7 +223,7 @@ def _decision(task: Task, picture: str | None, fields: Mapping[str, str]) -> str
 
 def undo(request: Request, fields: Mapping[str, str]) -> Response:
     """Take back the decision that the page named, and show what it was about again; another one stays."""
-    state, loaded = _addressed(request, fields)
+    state, loaded = addressed(request, fields)
     show = fields.get("show")
     taken = state.reviews.undo(loaded, person_of(request), fields.get("taken", ""))
     if taken is None:
@@ -216,9 +243,9 @@ def people(request: Request) -> Response:
         "people.html",
         loaded=loaded,
         counts=Counter(review.person for review in kept),
-        pairs=agreements(votes),
+        pairs=agreements(votes_of(kept, loaded.benchmark, loaded.labels.now, resolved=False)),
         target=TARGET_IOU,
-        stand=standing_of(person_of(request), _sample(loaded, SAMPLE), votes),
+        stand=standing_of(person_of(request), _sample(loaded, votes), votes),
         votes=votes,
         keys=loaded.keys,
         figures=figures_of(loaded, reviews),
@@ -226,7 +253,7 @@ def people(request: Request) -> Response:
     )
 
 
-def _addressed(request: Request, fields: Mapping[str, str]) -> tuple[AppState, LoadedBenchmark]:
+def addressed(request: Request, fields: Mapping[str, str]) -> tuple[AppState, LoadedBenchmark]:
     """The benchmark that a form is about: the one that its page showed, or none."""
     state, loaded = of(request)
     if fields.get("of", loaded.mark) != loaded.mark:
@@ -241,8 +268,23 @@ def _notice(state: AppState, loaded: LoadedBenchmark, query: Mapping[str, str]) 
     return late and f"Decisions are saved, but the card could not be brought up to date. {late}"
 
 
-def _sample(loaded: LoadedBenchmark, most: int) -> list[Pair]:
-    return _SAMPLES.get(loaded.folder, (loaded.mark, most), lambda: sample_of(loaded.benchmark, loaded.labels, most))
+def _sample(loaded: LoadedBenchmark, votes: Votes) -> list[Pair]:
+    """The draw that people have come to: the first, and each further part of which they have decided on some."""
+    size, found = SAMPLE, _draw(loaded, SAMPLE)
+    while len(beyond := votes.keys() - set(found)) >= _BEGUN:
+        size += STEP
+        larger = _draw(loaded, size)
+        if len(beyond.intersection(larger)) < _BEGUN:
+            break
+        found = larger
+    return found
+
+
+def _draw(loaded: LoadedBenchmark, most: int) -> list[Pair]:
+    drawn = _SAMPLES.get(loaded.folder, loaded.mark, dict)
+    if most not in drawn:
+        drawn[most] = sample_of(loaded.benchmark, loaded.labels, most)
+    return drawn[most]
 
 
 def _named(query: Mapping[str, str], loaded: LoadedBenchmark) -> Pair | None:

@@ -25,8 +25,7 @@ from sightline.reports.html import to_fragment
 from sightline.reports.leaderboard import BenchmarkBoard, Leaderboard, UnrankedRun, build_leaderboard
 from sightline.reports.scored_run import ReportedRun, read_scored
 from sightline.reports.text import DASH, interval, score
-from sightline.runs import read_run
-from sightline.runs.folder import HEADER, SCORES
+from sightline.runs.folder import HEADER, SCORES, read_run
 from sightline.types import Run
 from sightline.web.agent_steps import Steps
 from sightline.web.app_state import AppState, address, harmless, missing, number

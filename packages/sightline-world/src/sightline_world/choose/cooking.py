@@ -24,7 +24,7 @@ from sightline_world.choose.question import (
     said_order,
 )
 from sightline_world.choose.setting import camera
-from sightline_world.choose.worktop import Table
+from sightline_world.choose.worktop import Worktop
 from sightline_world.draw import table
 from sightline_world.draw.camera import expose
 from sightline_world.draw.palette import COLOURS, RGB
@@ -61,7 +61,7 @@ class Dish:
 
     name: str
     stages: tuple[str, ...]
-    paint: Callable[[Table, int], None]
+    paint: Callable[[Worktop, int], None]
 
 
 def paint_stage(cooking: Cooking, size: Size) -> tuple[Image.Image, Box]:
@@ -69,12 +69,12 @@ def paint_stage(cooking: Cooking, size: Size) -> tuple[Image.Image, Box]:
     easel = Easel("kitchen", cooking.light, cooking.variant, size)
     side = -1 if cooking.mirrored else 1
     rgb = COLOURS[cooking.colour]
-    DISHES[cooking.dish].paint(Table(easel, 0.5 * easel.w + cooking.shift, side, rgb, cooking.lot), cooking.stage)
+    DISHES[cooking.dish].paint(Worktop(easel, 0.5 * easel.w + cooking.shift, side, rgb, cooking.lot), cooking.stage)
     image = easel.done()
     return image, easel.changed(image)
 
 
-def _cake(t: Table, stage: int) -> None:
+def _cake(t: Worktop, stage: int) -> None:
     rng = Random(t.lot)
     eggs = 2 + t.lot % 3
     match stage:
@@ -99,7 +99,7 @@ def _cake(t: Table, stage: int) -> None:
             table.cake(t.sub(0.0, 0.93, 0.40), t.rgb, rng, 3 + t.lot % 4)
 
 
-def _soup(t: Table, stage: int) -> None:
+def _soup(t: Worktop, stage: int) -> None:
     roots = worktop.vegetables(t.lot)
     match stage:
         case 0:
@@ -124,7 +124,7 @@ def _soup(t: Table, stage: int) -> None:
             use.spoon(t, 0.40)
 
 
-def _pizza(t: Table, stage: int) -> None:
+def _pizza(t: Worktop, stage: int) -> None:
     toppings = worktop.vegetables(t.lot)
     match stage:
         case 0:
@@ -144,7 +144,7 @@ def _pizza(t: Table, stage: int) -> None:
             worktop.disc(t, (204, 144, 70), sauce=(186, 52, 34), bits=toppings, slice_gone=True)
 
 
-def _fried_egg(t: Table, stage: int) -> None:
+def _fried_egg(t: Worktop, stage: int) -> None:
     match stage:
         case 0:
             use.pan(t)

@@ -21,7 +21,7 @@ _BLACK: RGB = (52, 52, 58)
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class Worktop:
     """Where the work is: its middle, which side is which, the colour of bowls and pots, and a lot for small things."""
 
     easel: Easel
@@ -50,7 +50,7 @@ def bit(number: int, rx: float, ry: float, half: float, y: float) -> tuple[float
     return (cx - half, cy - half * 0.6, cx + half, cy + half * 0.6)
 
 
-def steam(t: Table, dx: float, y: float) -> None:
+def steam(t: Worktop, dx: float, y: float) -> None:
     """Steam that rises from there."""
     for offset in (-0.10, 0.0, 0.10):
         x = t.at(dx + offset, 0)[0]
@@ -64,14 +64,14 @@ def vegetables(lot: int) -> tuple[RGB, RGB, RGB]:
     return first, second, third
 
 
-def egg(t: Table, dx: float, y: float, grow: float = 1.0) -> None:
+def egg(t: Worktop, dx: float, y: float, grow: float = 1.0) -> None:
     x = t.at(dx, 0)[0]
     t.pen.oval(x, y + 0.004, 0.034 * grow, 0.012, rgb=(40, 34, 30), alpha=0.25)
     t.pen.oval(x, y - 0.034 * grow, 0.028 * grow, 0.037 * grow, rgb=_SHELL)
     t.pen.oval(x - 0.008 * grow, y - 0.046 * grow, 0.009 * grow, 0.013 * grow, rgb=(255, 246, 232))
 
 
-def shells(t: Table, dx: float) -> None:
+def shells(t: Worktop, dx: float) -> None:
     """Two halves of a broken shell."""
     for offset, tilt in ((-0.05, 0.016), (0.04, -0.010)):
         x, y = t.at(dx + offset, 0.915)
@@ -81,7 +81,7 @@ def shells(t: Table, dx: float) -> None:
         t.pen.poly([*edge, (x + 0.036, y - 0.030), (x, y - 0.016)], shade(_SHELL, -0.2))
 
 
-def flour(t: Table, dx: float) -> None:
+def flour(t: Worktop, dx: float) -> None:
     """An open paper bag with an ear of wheat on it."""
     x = t.at(dx, 0)[0]
     paper: RGB = (232, 218, 190)
@@ -95,7 +95,7 @@ def flour(t: Table, dx: float) -> None:
             t.pen.oval(x - 0.01 + side * 0.016, 0.74 + 0.024 * step, 0.012, 0.010, rgb=(206, 160, 62))
 
 
-def root(t: Table, dx: float, rgb: RGB) -> None:
+def root(t: Worktop, dx: float, rgb: RGB) -> None:
     """A whole vegetable with green at its top."""
     x, y = t.at(dx, 0.865)
     for leaf in (-0.05, 0.0, 0.05):
@@ -105,7 +105,7 @@ def root(t: Table, dx: float, rgb: RGB) -> None:
     t.pen.oval(x - 0.024, y - 0.026, 0.013, 0.017, rgb=shade(rgb, 0.5))
 
 
-def chopped(t: Table, roots: tuple[RGB, ...]) -> None:
+def chopped(t: Worktop, roots: tuple[RGB, ...]) -> None:
     """Small cubes in heaps, one for each vegetable."""
     rng = Random(t.lot)
     for heap, rgb in enumerate(roots):
@@ -115,7 +115,7 @@ def chopped(t: Table, roots: tuple[RGB, ...]) -> None:
             t.pen.rect(x - 0.017, y - 0.016, x + 0.012, y + 0.008, rgb)
 
 
-def fried(t: Table, dx: float, y: float, half: float, white: RGB, *, crisp: bool = False, alpha: float = 1.0) -> None:
+def fried(t: Worktop, dx: float, y: float, half: float, white: RGB, *, crisp: bool = False, alpha: float = 1.0) -> None:
     """An egg without its shell; fried, it has a brown rim."""
     x = t.at(dx, 0)[0]
     blobs = ((0.0, 0.0, 1.0), (-0.42, 0.012, 0.62), (0.45, -0.010, 0.58))
@@ -129,12 +129,12 @@ def fried(t: Table, dx: float, y: float, half: float, white: RGB, *, crisp: bool
     t.pen.oval(x + 0.002, y - 0.026, 0.014, 0.008, rgb=(255, 236, 150))
 
 
-def smear(t: Table, rgb: RGB) -> None:
+def smear(t: Worktop, rgb: RGB) -> None:
     for dx, dy, rx in ((-0.06, 0.0, 0.06), (0.04, 0.012, 0.08), (0.10, -0.012, 0.03)):
         t.pen.oval(t.at(dx, 0)[0], 0.875 + dy, rx, 0.010, rgb=rgb)
 
 
-def dough_ball(t: Table, rgb: RGB) -> None:
+def dough_ball(t: Worktop, rgb: RGB) -> None:
     t.easel.shadow(t.x, 0.925, 0.18)
     t.pen.oval(t.x, 0.83, 0.17, 0.115, rgb=shade(rgb, -0.12))
     t.pen.oval(t.x - 0.01, 0.82, 0.155, 0.100, rgb=rgb)
@@ -144,7 +144,7 @@ def dough_ball(t: Table, rgb: RGB) -> None:
 
 
 def disc(
-    t: Table,
+    t: Worktop,
     rgb: RGB,
     sauce: RGB | None = None,
     bits: tuple[RGB, ...] = (),
@@ -168,7 +168,7 @@ def disc(
 
 
 def bowl(
-    t: Table,
+    t: Worktop,
     dx: float,
     fill: RGB | None = None,
     yolks: int = 0,
@@ -195,7 +195,7 @@ def bowl(
         steam(t, dx, FOOT - height)
 
 
-def whisk(t: Table, dx: float) -> None:
+def whisk(t: Worktop, dx: float) -> None:
     """A whisk that stands in a bowl."""
     low, top = t.at(dx, 0.73), t.at(dx + 0.16, 0.44)
     t.pen.limb((low, top), 0.016, shade(STEEL, -0.2))
@@ -204,7 +204,7 @@ def whisk(t: Table, dx: float) -> None:
         t.pen.line((low, t.at(dx + 0.05 + spread, 0.66), t.at(dx + 0.07, 0.605)), 0.007, STEEL)
 
 
-def tin(t: Table, dx: float, fill: RGB, *, risen: bool, foot: float = FOOT, grow: float = 1.0) -> None:
+def tin(t: Worktop, dx: float, fill: RGB, *, risen: bool, foot: float = FOOT, grow: float = 1.0) -> None:
     """A baking tin with something in it that may have risen."""
     x = t.at(dx, 0)[0]
     high, half = 0.16 * grow, 0.24 * grow
@@ -221,7 +221,7 @@ def tin(t: Table, dx: float, fill: RGB, *, risen: bool, foot: float = FOOT, grow
         t.pen.oval(x, top + 0.004, half * 0.93, 0.030 * grow, rgb=fill)
 
 
-def oven(t: Table) -> None:
+def oven(t: Worktop) -> None:
     """The open front of an oven that glows."""
     x = t.x
     t.pen.rect(x - 0.44, 0.48, x + 0.44, 0.99, (206, 210, 214), round_by=0.02)
@@ -234,19 +234,19 @@ def oven(t: Table) -> None:
     t.pen.line(((x - 0.36, 0.865), (x + 0.36, 0.865)), 0.008, (90, 92, 96))
 
 
-def board(t: Table) -> None:
+def board(t: Worktop) -> None:
     x = t.x
     t.pen.poly(((x - 0.36, 0.94), (x - 0.32, 0.82), (x + 0.32, 0.82), (x + 0.36, 0.94)), (226, 190, 136))
     t.pen.rect(x - 0.36, 0.94, x + 0.36, 0.962, (176, 134, 84))
 
 
-def knife(t: Table, dx: float) -> None:
+def knife(t: Worktop, dx: float) -> None:
     (x0, y0), (x1, y1), (x2, y2) = t.at(dx - 0.05, 0.93), t.at(dx + 0.05, 0.80), t.at(dx + 0.11, 0.72)
     t.pen.poly(((x0, y0), (x0 - 0.01, y0 - 0.05), (x1 - 0.02, y1), (x1 + 0.02, y1 + 0.02)), (206, 212, 218))
     t.pen.limb(((x1, y1), (x2, y2)), 0.034, _BLACK)
 
 
-def hob(t: Table) -> None:
+def hob(t: Worktop) -> None:
     """A cooker with a flame on it."""
     x = t.x
     t.pen.rect(x - 0.34, 0.885, x + 0.34, 0.975, _BLACK, round_by=0.02)
@@ -258,7 +258,7 @@ def hob(t: Table) -> None:
         t.pen.poly(((fx - 0.008, 0.888), (fx, 0.850), (fx + 0.008, 0.888)), (200, 230, 255), lit=True)
 
 
-def pot(t: Table, *, water: bool = False, bits: tuple[RGB, ...] = (), lid: bool = False) -> None:
+def pot(t: Worktop, *, water: bool = False, bits: tuple[RGB, ...] = (), lid: bool = False) -> None:
     """A pot of the colour on the flame."""
     x, top, low = t.x, 0.60, 0.83
     for side in (-1, 1):
@@ -280,14 +280,14 @@ def pot(t: Table, *, water: bool = False, bits: tuple[RGB, ...] = (), lid: bool 
         steam(t, 0.0, top - 0.13)
 
 
-def spoon(t: Table, dx: float) -> None:
+def spoon(t: Worktop, dx: float) -> None:
     low, top = t.at(dx - 0.03, 0.93), t.at(dx + 0.06, 0.74)
     t.pen.limb((low, top), 0.014, shade(STEEL, -0.1))
     t.pen.oval(*low, 0.032, 0.022, rgb=STEEL)
     t.pen.oval(low[0], low[1] - 0.003, 0.022, 0.013, rgb=shade(STEEL, 0.4))
 
 
-def fork(t: Table, dx: float) -> None:
+def fork(t: Worktop, dx: float) -> None:
     low, top = t.at(dx, 0.95), t.at(dx + 0.02, 0.80)
     t.pen.limb((low, top), 0.014, shade(STEEL, -0.1))
     for prong in (-0.020, 0.0, 0.020):
@@ -295,14 +295,14 @@ def fork(t: Table, dx: float) -> None:
     t.pen.line(((top[0] - 0.024, top[1]), (top[0] + 0.024, top[1])), 0.014, shade(STEEL, -0.1))
 
 
-def plate(t: Table, half: float) -> None:
+def plate(t: Worktop, half: float) -> None:
     t.pen.oval(t.x, 0.885, half, 0.092, rgb=shade(PLATE, -0.3))
     t.pen.oval(t.x, 0.875, half, 0.090, rgb=shade(PLATE, 0.25))
     t.pen.oval(t.x, 0.877, half * 0.84, 0.070, rgb=PLATE)
 
 
 def pan(
-    t: Table,
+    t: Worktop,
     *,
     butter: bool = False,
     egg: RGB | None = None,
@@ -323,7 +323,7 @@ def pan(
         fried(t, 0.0, y + 0.006, 0.19, egg, crisp=crisp, alpha=0.42 if see_through else 1.0)
 
 
-def rolling_pin(t: Table) -> None:
+def rolling_pin(t: Worktop) -> None:
     (x0, y0), (x1, y1) = t.at(-0.30, 0.74), t.at(0.24, 0.78)
     t.pen.limb(((x0, y0), (x1, y1)), 0.030, shade(WOOD, -0.2))
     t.pen.limb((t.at(-0.22, 0.746), t.at(0.16, 0.774)), 0.066, (206, 160, 104))

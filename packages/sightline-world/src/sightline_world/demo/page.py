@@ -17,6 +17,7 @@ from sightline.metrics.comparison import SystemStanding
 from sightline.metrics.scores import read_scores
 from sightline.reports.blocks import (
     Block,
+    CaptionedPicture,
     Cell,
     Chapter,
     FactsBlock,
@@ -25,7 +26,6 @@ from sightline.reports.blocks import (
     PicturesBlock,
     Row,
     TableBlock,
-    Thumbnail,
     numeric,
 )
 from sightline.reports.html import to_html
@@ -33,7 +33,7 @@ from sightline.reports.output import write_files
 from sightline.reports.report import ROWS, document
 from sightline.reports.sections import file_names, gather, tables_of
 from sightline.reports.text import DASH, interval, score, seconds, share
-from sightline.runs import read_run
+from sightline.runs.folder import read_run
 from sightline.types import Estimate, PictureSet, Prediction, Ranking, Relevance
 from sightline_world.demo.results import RANKED, SET, WorldFound
 from sightline_world.demo.systems import SYSTEMS, standing
@@ -70,9 +70,9 @@ class Examples:
     def __init__(self, found: WorldFound, shots: Mapping[str, ShotTruth], small: Thumbnails) -> None:
         self._found, self._shots, self._small = found, shots, small
 
-    def shown(self, picture: str, name: str, lines: Sequence[str] = (), mark: str = "") -> Thumbnail:
+    def shown(self, picture: str, name: str, lines: Sequence[str] = (), mark: str = "") -> CaptionedPicture:
         """A picture of the life."""
-        return Thumbnail(self._small(self._found.benchmark.corpus.pictures[picture]), name, lines, mark)
+        return CaptionedPicture(self._small(self._found.benchmark.corpus.pictures[picture]), name, lines, mark)
 
     def wrong(self) -> list[Block]:
         """Some labels that the truth contradicts, each of another query: false positives, then misses."""
@@ -84,7 +84,7 @@ class Examples:
         chosen = [*_one_of_each(false)[:_WRONG], *_one_of_each(missed)[:_WRONG]]
         return [Paragraph(about), PicturesBlock([self._mistaken(*pair) for pair in chosen])]
 
-    def _mistaken(self, task: str, picture: str, is_relevant: bool) -> Thumbnail:
+    def _mistaken(self, task: str, picture: str, is_relevant: bool) -> CaptionedPicture:
         said = "labelled relevant" if is_relevant else "labelled not relevant"
         query = f"“{self._found.benchmark.tasks[task].text}”"
         return self.shown(picture, query, [self._shots[picture].captions.short], said)
@@ -118,7 +118,7 @@ class Examples:
         known = [task for task in spread if task in self._found.truth]
         return sorted(known, key=lambda task: (min(spread[task]) - max(spread[task]), task))[:_QUERIES]
 
-    def _judged(self, picture: str, task: str) -> Thumbnail:
+    def _judged(self, picture: str, task: str) -> CaptionedPicture:
         exact = self._found.truth[task]
         mark = "true" if picture in exact.true else "in doubt" if picture in exact.doubtful else ""
         return self.shown(picture, self._shots[picture].captions.short, mark=mark)

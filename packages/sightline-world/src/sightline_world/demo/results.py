@@ -15,7 +15,7 @@ from typing import Any
 
 from sightline.corpus.scan import ScanSummary
 from sightline.metrics.comparison import Comparison
-from sightline.metrics.statistics import estimate
+from sightline.metrics.statistics.estimates import estimate
 from sightline.types import Benchmark, Estimate, Relevance
 from sightline_world.demo.systems import SYSTEMS, Field, standing
 from sightline_world.draw.places import PLACES

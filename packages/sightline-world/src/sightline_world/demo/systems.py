@@ -13,7 +13,7 @@ from sightline.config import Config
 from sightline.metrics.comparison import Comparison, SystemStanding
 from sightline.metrics.evaluation import evaluate
 from sightline.reports.scored_run import RunSpending, read_scored
-from sightline.runs import read_run
+from sightline.runs.folder import read_run
 from sightline.runs.runner import run
 from sightline.runs.summary import RunSummary
 from sightline.runs.system_spec import Spec, make_spec

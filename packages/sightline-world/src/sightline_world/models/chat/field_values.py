@@ -20,8 +20,8 @@ from sightline_world.models.chat.lexicon import INDOORS, SIGN, plain
 from sightline_world.models.chat.parser import understand
 from sightline_world.models.chat.questions import answer
 from sightline_world.models.chat.verification import (
-    Grade,
     Item,
+    QueryGrade,
     area,
     check_all,
     colour_of,
@@ -86,7 +86,7 @@ class Situation:
         return replace(self, focus=seen, item=None)
 
     @property
-    def grade(self) -> Grade | None:
+    def grade(self) -> QueryGrade | None:
         """How far the picture in focus fits the query, where there are both."""
         return grade(self.meant, self.focus.reading) if self.query and self.focus is not None else None
 

@@ -275,7 +275,7 @@ def _sure(found: Sequence[Item], reading: Reading) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Grade:
+class QueryGrade:
     """0 to 3; `holds` is the same as a yes or no."""
 
     grade: int
@@ -293,7 +293,7 @@ def query_in(text: str) -> str:
     return ""
 
 
-def grade(meant: Meant, reading: Reading) -> Grade:
+def grade(meant: Meant, reading: Reading) -> QueryGrade:
     """3: every claim holds. 2: all but an attribute. 1: a good half. 0: less than that."""
     judged = check_all(meant, reading)
     if judged.holds:
@@ -302,7 +302,7 @@ def grade(meant: Meant, reading: Reading) -> Grade:
         value = 2
     else:
         value = 1 if judged.share >= _PARTLY else 0
-    return Grade(value, judged.holds, judged.sure, judged.reason)
+    return QueryGrade(value, judged.holds, judged.sure, judged.reason)
 
 
 def scaled(value: int, low: int, high: int) -> int:

@@ -1,0 +1,104 @@
+"""`sightline assess BENCH RUN RUN…`."""
+
+from __future__ import annotations
+
+import sys
+import webbrowser
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from sightline.cli.options import Common, Switch, Whole
+from sightline.english import counted
+from sightline.io.files import picture_path
+from sightline.plain_text import printable
+
+if TYPE_CHECKING:
+    from sightline.assessment import Assessment, Grade
+
+_KEYS = "0 does not fit, 1 a little, 2 mostly, 3 exactly; s skip, ? can't tell, u undo, q quit"
+_GRADES: dict[str, Grade] = {"0": 0, "1": 1, "2": 2, "3": 3, "s": "skip", "?": "can't tell"}
+
+
+def assess(
+    benchmark: Path,
+    /,
+    *runs: Path,
+    goal: Literal["compare", "score"] = "compare",
+    half_width: Annotated[float, Parameter(validator=Number(gt=0, lt=1))] = 0.05,
+    people: Whole = 1,
+    person: str = "me",
+    no_open: Switch = False,
+    common: Common = Common(),
+) -> None:
+    """Grade pictures until it is known which system is better. Every decision is saved at once; run it again to go on.
+
+    Keys, each followed by Enter: 0 to 3 for a grade, s to skip, ? if you can't tell, u to undo, q to quit. With --limit
+    it stops after so many decisions in all.
+
+    Parameters
+    ----------
+    benchmark:
+        The folder of the benchmark: queries and pictures; labels are not needed.
+    runs:
+        Folders with what each system returned; those that `make --pool` kept in the benchmark when not given.
+    goal:
+        Find the best system, or measure the score of each.
+    half_width:
+        How exact to be: systems that are known to differ by no more than about so much count as settled, too.
+    people:
+        How many people judge; with two or more, one picture in five is given to two of them.
+    person:
+        Who is judging here.
+    no_open:
+        Print where each picture is instead of opening it in the system's viewer.
+    """
+    from sightline.assessment import assess as open_assessment
+
+    seed = 0 if common.seed is None else common.seed
+    runs = runs or tuple(sorted(path.parent for path in benchmark.glob("runs/*/run.json")))
+    found = open_assessment(benchmark, runs, goal=goal, half_width=half_width, people=people, seed=seed)
+    common.note([str(found.outlook()), _KEYS])
+    _judge(found, person, common.limit, opens=not no_open)
+    if common.json:
+        common.print_json(_summary(found))
+        return
+    if len(found.systems) > 1:
+        common.print(str(found.comparison()))
+    for name, scores in found.scores().items() if goal == "score" else ():
+        common.print(f"{name}\n{scores}")
+    told = goal == "score" or not any(pair.is_win(found.level) for pair in found.comparison().pairs)
+    known = f"Settled{f' to within {half_width:g}' if told else ''}" if found.settled else "Not settled yet"
+    common.print(f"{known} after {counted(found.spent, 'decision')}.")
+
+
+def _summary(found: Assessment) -> dict[str, Any]:
+    scores = {name: one.to_json() for name, one in found.scores().items()}
+    compared = found.comparison().to_json() if len(found.systems) > 1 else None
+    return {"settled": found.settled, "spent": found.spent, "comparison": compared, "scores": scores}
+
+
+def _judge(found: Assessment, person: str, most: int | None, *, opens: bool) -> None:
+    """Ask until it is settled, nothing is left, so many decisions were made, or the person stops."""
+    shown = None
+    while not found.settled and found.spent != most and (pairs := found.next(person=person)):
+        pair = pairs[0]
+        if pair != shown:
+            path = picture_path(pair.uri, (found.benchmark.folder or Path()).resolve())
+            sys.stderr.write(f"\n{printable(pair.text)}\n  {printable(str(path or pair.uri))}\n")
+            if opens:
+                webbrowser.open(pair.uri if path is None else path.as_uri())
+        shown = pair
+        sys.stderr.write(f"{found.spent + 1}> ")
+        sys.stderr.flush()
+        key = sys.stdin.readline()
+        if key == "" or key.strip() == "q":
+            return
+        if key.strip() == "u":
+            found.undo(person)
+        elif key.strip() in _GRADES:
+            found.tell(pair, _GRADES[key.strip()], person)
+        else:
+            sys.stderr.write(f"{_KEYS}\n")
