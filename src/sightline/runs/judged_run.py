@@ -26,8 +26,9 @@ from sightline.io.files import write_whole
 from sightline.metrics.agreement import agreement_report
 from sightline.metrics.answer_judge import AnswerToJudge, AnswerVerdict, rules_verdict
 from sightline.metrics.answers.metrics import said
-from sightline.metrics.labels import Corrected, JudgedPairs, confidence_feature, correct, target
-from sightline.metrics.labels.corrected import LEAST_DECISIONS
+from sightline.metrics.labels.calibration import confidence_feature
+from sightline.metrics.labels.corrected import LEAST_DECISIONS, Corrected, JudgedPairs, correct
+from sightline.metrics.labels.targets import target
 from sightline.runs.judged_answers import STAGE, AnswerJudgeJob, judge_answers, judge_request, read_verdict
 from sightline.types import Answer, Benchmark, Failure, Run
 
