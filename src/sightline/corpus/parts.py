@@ -57,7 +57,7 @@ def by_stem(names: Iterable[str]) -> dict[str, list[str]]:
 
 def find_parts(name: str, stems: Mapping[str, list[str]]) -> list[str]:
     """The parts of a picture among those of its folder; a film beside a RAW alone is a film of its own."""
-    wanted = (stem_of(name), original_stem(name))
+    wanted = (stem_of(name), original_stem(name) or "")
     found = [part for stem in wanted if stem in stems for part in stems[stem] if part != name]
     if found and is_raw_name(name):
         return [part for part in found if _extension(part) in _RECIPES]

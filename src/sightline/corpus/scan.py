@@ -9,6 +9,7 @@ import hashlib
 import logging
 import os
 import re
+import sqlite3
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -25,6 +26,7 @@ from sightline.corpus.metadata_table import read_metadata_rows
 from sightline.corpus.names import owner_of, owner_reader
 from sightline.corpus.pixels import MissingDecoderError, missing_decoders
 from sightline.corpus.rights import RightsMap
+from sightline.corpus.schema import DamagedCorpusError, set_aside
 from sightline.corpus.skips import SkippedKind, kinds_of
 from sightline.corpus.store import CorpusRoot, CorpusStore, MissingFile
 from sightline.corpus.walk import NOT_FOLLOWED, FolderWalk
@@ -34,6 +36,7 @@ from sightline.engine.worker_pool import Died, cores, map_in_processes
 from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io.files import PathLike
+from sightline.io.sqlite import DATABASE_FAULTS, is_damage
 from sightline.types import Rights
 
 _log = logging.getLogger(__name__)
@@ -167,13 +170,17 @@ def scan_folder(
     table = None if metadata is None else Path(metadata).expanduser()
     if table is not None and not table.is_file():
         raise UserError(f"there is no metadata file {table}.", "check the path after --metadata")
-    with CorpusStore(workspace_path) as store:
+    store, given = _open_store(workspace_path)
+    with store:
         map_ = None if rights is None else Path(rights).expanduser()
         derive = DerivedColumns.remembered(store, config.scan.owner_pattern, map_)
         root, part = _root_of(store, root_path)
         follows = _follows(store, root, follow_links, config.scan.follow_links)
         scanner = _Scanner(store, root, part, config, derive, limit, follows)
         changes = scanner.run()
+        with store.transaction():
+            for picture, values in given.items():
+                store.give(picture, values)
         unmatched = 0 if table is None else _merge_metadata(store, table)
         stamp = f"{GROUPING} {derive.stamp} {config.duplicates!r} {config.events!r}"
         if changes != ScanChanges() or table is not None or store.note("groups") != stamp:
@@ -213,6 +220,28 @@ def checked_places(folder: Path, workspace: Path) -> tuple[Path, Path]:
             f"choose a place outside it, for example --workspace {root.parent / 'sightline'}",
         )
     return root, workspace
+
+
+def _open_store(workspace: Path) -> tuple[CorpusStore, dict[str, dict[str, Any]]]:
+    """The corpus; a damaged one is set aside, a new one made, and what people gave to its pictures handed back."""
+    store, given = None, {}
+    try:
+        store = CorpusStore(workspace)
+        store.look_over()
+        return store, {}
+    except (DamagedCorpusError, *DATABASE_FAULTS) as error:
+        if isinstance(error, sqlite3.OperationalError) and not is_damage(error):  # A lock, or the disk.
+            raise
+        if store is not None:
+            given = store.sound_given()
+            store.close()
+        _log.warning(
+            "%s It is made anew, and %s is what it was: scan its other folders again, and give the owner pattern, "
+            "rights and metadata again.",
+            error if isinstance(error, DamagedCorpusError) else f"The corpus is damaged: {error}.",
+            set_aside(workspace),
+        )
+    return CorpusStore(workspace), given
 
 
 def _root_of(store: CorpusStore, folder: Path) -> tuple[CorpusRoot, bytes]:

@@ -72,8 +72,8 @@ class Searcher(OpenIndex):
         started = time.monotonic()
         method = checked(query, method or Method(), self.manifest)
         selection = self.select(query, under)
-        selection = selection._replace(rows=self._each_once(selection.rows))
-        pipeline = Pipeline(self, query, method, selection.rows)
+        rows = self._each_once(selection.rows)
+        pipeline = Pipeline(self, query, method, rows)
         found = pipeline.run()
         mark = self.manifest.embedder if method.vectors else None
         return Results(
@@ -86,7 +86,7 @@ class Searcher(OpenIndex):
             seconds=time.monotonic() - started,
             index=self.manifest.name,
             backend=self.manifest.backend,
-            exact=self._is_exact(selection.rows, method),
+            exact=self._is_exact(rows, method),
             method=method,
             threshold=pipeline.threshold,
             below=pipeline.below,

@@ -18,7 +18,7 @@ import orjson
 
 from sightline.errors import SightlineError, UserError
 from sightline.io.checksums import checksum
-from sightline.io.sqlite import open_database, transaction
+from sightline.io.sqlite import open_database, quick_check, transaction
 from sightline.models.protocols import Vectors
 from sightline.retrieval.bm25 import FIELDS, TOKENIZER, WEIGHTS, WordFields, match_expression
 from sightline.retrieval.columns.builder import Record
@@ -121,13 +121,6 @@ def noticing_damage(folder: Path) -> Iterator[None]:
         raise DamagedError(f"{path} is damaged: {cause}.", rebuild_fix(folder)) from error
 
 
-def quick_check(database: sqlite3.Connection) -> None:
-    """Look at every page of a database; what is wrong is raised as SQLite would."""
-    (said,) = database.execute("PRAGMA quick_check(1)").fetchone()
-    if said != "ok":
-        raise sqlite3.DatabaseError(" ".join(said.split()))
-
-
 def _is_damaged(path: Path) -> bool:
     """A lock, a full disk, and another database that is damaged, are no damage of this one."""
     if not path.is_file():
@@ -175,7 +168,14 @@ class IndexTable:
 
     def _opened(self, reading: bool) -> sqlite3.Connection:
         try:
-            return open_database(self._path, MIGRATIONS, any_thread=True, reading=reading)
+            return open_database(
+                self._path,
+                MIGRATIONS,
+                any_thread=True,
+                reading=reading,
+                existing=reading,
+                fix=rebuild_fix(self._path.parent),
+            )
         except sqlite3.OperationalError as error:
             if "fts5" not in str(error):
                 raise
