@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -90,3 +91,19 @@ def test_decisions_by_people_raise_the_grade(tmp_path: Path) -> None:
     write_benchmark(again, tmp_path / "bench")
     header = json.loads((tmp_path / "bench" / "benchmark.json").read_text())
     assert header["grade"] == "checked" and header["grade_basis"]["decisions"] >= 100
+
+
+def test_status_names_the_command_that_corrects_what_people_found_wrong(tmp_path: Path, project: Project) -> None:
+    from datetime import UTC, datetime
+
+    folder = project.folder / "benchmark"
+    made = benchmark_in(folder, "builtin/photos")
+    labels, at = labels_of(made), datetime(2026, 1, 1, tzinfo=UTC)
+    right = tuple(Review(*pair[:1], "me", str(labels.now[pair]), at, pair[1]) for pair in sample_of(made, labels, 120))
+    write_benchmark(replace(made, reviews=right), folder, force=True)
+    assert read_status(project).review is None  # Nothing to correct.
+    wrong = replace(right[0], decision=str(1 - int(right[0].decision)))
+    write_benchmark(replace(made, reviews=(wrong, *right[1:])), folder, force=True)
+    found = read_status(project)
+    assert found.grade == "checked" and found.review == f"sightline make review {folder} --people 1"
+    assert found.review in _status_text(found) and found.to_json()["review"] == found.review

@@ -77,6 +77,18 @@ def review_benchmark(
     return out, applied
 
 
+def review_command(benchmark: Benchmark, place: str) -> str | None:
+    """The command that corrects what people found wrong in the benchmark at `place`; None where that is nothing.
+
+    Where no two people decided on the same, one person's word has to be enough.
+    """
+    votes = votes_of(standing(benchmark.reviews), benchmark, labels_of(benchmark).now)
+    people = min(PEOPLE, max(map(len, votes.values()), default=1))
+    applied = apply_reviews(benchmark, people=people)
+    enough = "" if people == PEOPLE else f" --people {people}"
+    return f"sightline make review {place}{enough}" if applied.changes or applied.left_out else None
+
+
 @dataclass(frozen=True, slots=True)
 class ReviewStage:
     """Makes what people decided count; asks nobody."""
