@@ -364,7 +364,8 @@ def test_the_advice_of_the_app_works_as_printed_and_keeps_the_grade(
     main(shlex.split(unescape(command))[1:])
     assert "Grade of the labels: checked" in capsys.readouterr().err
     assert grade_of(read_benchmark(tmp_path / "some folder" / "bench-v2")).name == "checked"
-    monkeypatch.chdir("/")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
     elsewhere = looking.get("/review/bench").text
     assert "sightline make review BENCH --people 1</code>, with the folder of this benchmark" in elsewhere
     assert str(tmp_path) not in elsewhere

@@ -38,6 +38,7 @@ GRADES: dict[str, str] = {
     "warranted": "Labels by models; people checked a drawn sample, and few labels are wrong or missing.",
     "given": "Labels that came with the imported files.",
 }
+CHECK_LABELS = 'Check labels: sightline view BENCH, or sightline.view("BENCH") in Python.'
 FEWEST_DECISIONS = 100
 WIDEST = 0.10
 """Half of the interval of label precision, at most."""
@@ -235,8 +236,7 @@ def label_warnings(benchmark: Benchmark, grade: Grade) -> tuple[ScoreWarning, ..
     generated = provenance_of(benchmark).origin == "made"
     if generated and not grade.has_checked_labels:
         code = "judge-error" if grade.decisions >= FEWEST_DECISIONS else "labels-unchecked"
-        fix = 'Check labels: sightline view BENCH, or sightline.view("BENCH") in Python.'
-        found.append(ScoreWarning(code, f"The labels are generated. {grade.why}", fix))
+        found.append(ScoreWarning(code, f"The labels are generated. {grade.why}", CHECK_LABELS))
     if generated and grade.coverage is not None and grade.coverage.low < LEAST_COVERAGE:
         low, high = grade.coverage.low, grade.coverage.high
         found.append(

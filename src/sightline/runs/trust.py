@@ -9,10 +9,11 @@ from pathlib import Path
 
 from sightline.benchmark.files import REVIEWS
 from sightline.benchmark.folder import read_benchmark
-from sightline.benchmark.grade import grade_of, label_warnings
+from sightline.benchmark.grade import CHECK_LABELS, Grade, grade_of, label_warnings
 from sightline.benchmark.provenance import same_source
 from sightline.english import counted
 from sightline.errors import SightlineError
+from sightline.io.files import path_in_command
 from sightline.metrics.blind_rows import NOT_BEATEN, SAME_SOURCE, BaselineScore, beside_baselines, unbeaten
 from sightline.metrics.evaluation import headline_metrics
 from sightline.metrics.scores import Scores, read_scores
@@ -24,7 +25,7 @@ from sightline.runs.kept_baselines import baselines_of
 from sightline.types import Benchmark, Run, ScoreWarning, fewest_units
 
 REHEARSAL = "the labels are by built-in models and too few were checked by people"
-CHECK_FIX = 'Have people check labels: sightline view BENCH, or sightline.view("BENCH") in Python.'
+CHECK_FIX = f"Have people check{CHECK_LABELS.removeprefix('Check')}"
 REHEARSAL_FIX = f"{CHECK_FIX} To try things out, compare anyway with --rehearsal (rehearsal=True)."
 BLIND = "blind:"
 """How the names of systems that see no pixel begin."""
@@ -44,13 +45,19 @@ def with_trust(scores: Scores, benchmark: Benchmark, run: Run) -> Scores:
     conflict = same_source(benchmark, run, grade.checked_part)
     scores = with_corrections(scores, benchmark, run)
     found = (
-        *(one for one in label_warnings(benchmark, grade) if not (scores.corrected and one.code == "judge-error")),
+        *(one for one in _of_labels(benchmark, grade) if not (scores.corrected and one.code == "judge-error")),
         *(() if conflict is None else (conflict,)),
         *_not_beaten(scores.system, headline),
         *_few_clusters(scores),
     )
     folder = None if benchmark.folder is None else str(benchmark.folder.resolve())
     return replace(scores, grade=grade.name, warnings=found, baselines=baselines, benchmark_folder=folder)
+
+
+def _of_labels(benchmark: Benchmark, grade: Grade) -> Iterator[ScoreWarning]:
+    """What to do about the labels, with the benchmark's own folder where a command can name it."""
+    for one in label_warnings(benchmark, grade):
+        yield replace(one, fix=one.fix.replace("BENCH", path_in_command(benchmark.folder)))
 
 
 def scores_now(folder: Path, benchmarks: Iterable[Benchmark] = ()) -> Scores:
