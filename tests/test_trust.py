@@ -134,7 +134,12 @@ def test_a_warning_names_the_benchmark_as_a_command_can(tmp_path: Path, monkeypa
     assert "sightline view BENCH," in warning.fix  # It lies elsewhere: no path of this machine goes into a page.
     monkeypatch.chdir(tmp_path)
     (warning,) = sightline.score("some folder/bench", "run").warnings
-    assert "sightline view 'some folder/bench'," in warning.fix
+    assert "sightline view 'some folder/bench', or sightline.view(\"some folder/bench\")" in warning.fix
+    benchmark_in(tmp_path / "weak" / "bench", "builtin/photos")
+    weak = sightline.score("weak/bench", run_in(tmp_path / "weak" / "run", read_benchmark("weak/bench"), "one", first))
+    with pytest.raises(UserError) as refused:
+        sightline.compare([weak, weak])
+    assert "sightline view weak/bench," in str(refused.value.fix)
 
 
 def test_too_few_clusters_are_a_warning(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from sightline.metrics.scores import SCORES_FILE, Scores
 from sightline.runs.folder import HEADER as RUN_FILE
 from sightline.runs.folder import TRAJECTORIES, read_attribution, read_run
 from sightline.runs.integrity import keep_scores, with_changes
-from sightline.runs.trust import REHEARSAL, REHEARSAL_FIX, is_rehearsal, scores_now, with_trust
+from sightline.runs.trust import REHEARSAL, REHEARSAL_FIX, is_rehearsal, scores_now, with_place, with_trust
 from sightline.types import Benchmark, Run, ScoreWarning
 
 if TYPE_CHECKING:
@@ -209,7 +209,9 @@ def compare(
     given, asked = list(runs), None if metrics is None else split_names(metrics)
     scores = [run if isinstance(run, Scores) else _scores_of(run, benchmark, asked) for run in given]
     if not rehearsal and (found := next(filter(is_rehearsal, scores), None)) is not None:
-        raise UserError(f'No comparison is drawn on "{found.benchmark}": {REHEARSAL}.', REHEARSAL_FIX)
+        place = None if found.benchmark_folder is None else Path(found.benchmark_folder)
+        fix = with_place(REHEARSAL_FIX, place)
+        raise UserError(f'No comparison is drawn on "{found.benchmark}": {REHEARSAL}.', fix)
     systems = [found.system for found in scores]
     names = systems if len(set(systems)) == len(systems) else [_name(run) for run in given]
     return compare_scores(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -58,7 +59,13 @@ def with_trust(scores: Scores, benchmark: Benchmark, run: Run) -> Scores:
 def _of_labels(benchmark: Benchmark, grade: Grade) -> Iterator[ScoreWarning]:
     """What to do about the labels, with the benchmark's own folder where a command can name it."""
     for one in label_warnings(benchmark, grade):
-        yield replace(one, fix=one.fix.replace("BENCH", path_in_command(benchmark.folder)))
+        yield replace(one, fix=with_place(one.fix, benchmark.folder))
+
+
+def with_place(fix: str, benchmark: Path | None) -> str:
+    """Advice that names this benchmark instead of BENCH, for the shell and for Python."""
+    place = path_in_command(benchmark)
+    return fix.replace('"BENCH"', f'"{shlex.split(place)[0]}"').replace("BENCH", place)
 
 
 def scores_now(folder: Path, benchmarks: Iterable[Benchmark] = ()) -> Scores:
