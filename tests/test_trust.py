@@ -112,6 +112,36 @@ def test_power_says_how_many_decisions_would_help(cli: Cli, tmp_path: Path) -> N
     assert "100 are needed" in cli("power", *map(str, runs), "--tasks", "100").stdout
 
 
+def test_power_goes_by_what_people_have_decided_until_now(tmp_path: Path) -> None:
+    made = benchmark_in(tmp_path / "bench", "builtin/photos")
+    runs = [run_in(tmp_path / name, made, name, place) for name, place in (("one", first), ("two", later))]
+    for run in runs:
+        sightline.score(tmp_path / "bench", run)
+    read = read_benchmark(tmp_path / "bench")
+    write_benchmark(decided(read, 0.0, 120), tmp_path / "bench")
+    assert sightline.power(runs, tasks=100).warnings == ()
+    for run in runs:
+        sightline.score(tmp_path / "bench", run)
+    fewer = decided(read, 0.0, 120).reviews[:60]
+    write_benchmark(replace(read, reviews=fewer), tmp_path / "bench", force=True)
+    assert codes(sightline.power(runs, tasks=100).warnings) == ["labels-unchecked"]
+
+
+def test_a_warning_names_the_benchmark_as_a_command_can(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = benchmark_in(tmp_path / "some folder" / "bench")
+    run = run_in(tmp_path / "run", made, "one", first)
+    (warning,) = sightline.score(tmp_path / "some folder" / "bench", run).warnings
+    assert "sightline view BENCH," in warning.fix  # It lies elsewhere: no path of this machine goes into a page.
+    monkeypatch.chdir(tmp_path)
+    (warning,) = sightline.score("some folder/bench", "run").warnings
+    assert "sightline view 'some folder/bench', or sightline.view(\"some folder/bench\")" in warning.fix
+    benchmark_in(tmp_path / "weak" / "bench", "builtin/photos")
+    weak = sightline.score("weak/bench", run_in(tmp_path / "weak" / "run", read_benchmark("weak/bench"), "one", first))
+    with pytest.raises(UserError) as refused:
+        sightline.compare([weak, weak])
+    assert "sightline view weak/bench," in str(refused.value.fix)
+
+
 def test_too_few_clusters_are_a_warning(tmp_path: Path) -> None:
     made = benchmark_in(tmp_path / "bench")
     tasks = {id_: replace(task, labels={"trip": (f"t{at % 3}",)}) for at, (id_, task) in enumerate(made.tasks.items())}

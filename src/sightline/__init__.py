@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from sightline.metrics.answers.match import match_answer
     from sightline.metrics.choices.parse import parse_choice
     from sightline.metrics.comparison import Comparison
-    from sightline.metrics.sample_size import power
     from sightline.metrics.scores import Scores
     from sightline.metrics.statistics.estimates import estimate
     from sightline.metrics.trec.score_files import score_trec
@@ -52,7 +51,7 @@ if TYPE_CHECKING:
     from sightline.runs.runner import run
     from sightline.runs.summary import RunSummary
     from sightline.runs.systems.function import FunctionSystem
-    from sightline.scoring import compare, score
+    from sightline.scoring import compare, power, score
     from sightline.types import (
         Answer,
         Benchmark,
@@ -105,7 +104,6 @@ _MODULES = {
     "sightline.metrics.answers.match": "match_answer",
     "sightline.metrics.choices.parse": "parse_choice",
     "sightline.metrics.comparison": "Comparison",
-    "sightline.metrics.sample_size": "power",
     "sightline.metrics.scores": "Scores",
     "sightline.metrics.statistics.estimates": "estimate",
     "sightline.metrics.trec.score_files": "score_trec",
@@ -127,7 +125,7 @@ _MODULES = {
     "sightline.runs.runner": "run",
     "sightline.runs.summary": "RunSummary",
     "sightline.runs.systems.function": "FunctionSystem",
-    "sightline.scoring": "compare score",
+    "sightline.scoring": "compare power score",
     "sightline.types": "Answer Benchmark Choice Corpus Estimate Failure Picture PictureSet Ranking Relevance Run "
     "ScoreWarning Task Text",
     "sightline.web.view": "view",

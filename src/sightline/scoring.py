@@ -1,4 +1,4 @@
-"""Score a run, and compare runs: on folders or on values."""
+"""Score a run, compare runs, and estimate how many tasks that takes: on folders or on values."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from sightline.metrics.clusters import AUTO
 from sightline.metrics.context import Context
 from sightline.metrics.evaluation import OtherVersionError, evaluate, metric_names, within_limit
 from sightline.metrics.registry import split_names
+from sightline.metrics.sample_size import SamplePlan, given_spread, learnt_spread, sample_plan
 from sightline.metrics.scores import SCORES_FILE, Scores
 from sightline.runs.folder import HEADER as RUN_FILE
 from sightline.runs.folder import TRAJECTORIES, read_attribution, read_run
 from sightline.runs.integrity import keep_scores, with_changes
-from sightline.runs.trust import REHEARSAL, REHEARSAL_FIX, is_rehearsal, scores_now, with_trust
-from sightline.types import Benchmark, Run
+from sightline.runs.trust import REHEARSAL, REHEARSAL_FIX, is_rehearsal, scores_now, with_place, with_trust
+from sightline.types import Benchmark, Run, ScoreWarning
 
 if TYPE_CHECKING:
     from sightline.calls.session import Session
@@ -32,6 +33,7 @@ JUDGED = "answer_judged"
 """The metric that a judge's verdicts make."""
 
 
+_ABOUT_LABELS = ("labels-unchecked", "judge-error")
 _RUN_FIX = "Give the folder that holds run.json, or make a run of your results: sightline.Run.from_rankings(…)."
 
 
@@ -240,7 +242,9 @@ def compare(
     given, asked = list(runs), None if metrics is None else split_names(metrics)
     scores = [run if isinstance(run, Scores) else _scores_of(run, benchmark, asked) for run in given]
     if not rehearsal and (found := next(filter(is_rehearsal, scores), None)) is not None:
-        raise UserError(f'No comparison is drawn on "{found.benchmark}": {REHEARSAL}.', REHEARSAL_FIX)
+        place = None if found.benchmark_folder is None else Path(found.benchmark_folder)
+        fix = with_place(REHEARSAL_FIX, place)
+        raise UserError(f'No comparison is drawn on "{found.benchmark}": {REHEARSAL}.', fix)
     systems = [found.system for found in scores]
     names = systems if len(set(systems)) == len(systems) else [_name(run) for run in given]
     return compare_scores(
@@ -267,3 +271,69 @@ def _scores_of(run: PathLike | Run, benchmark: PathLike | Benchmark | None, metr
 
 def _name(run: PathLike | Run | Scores) -> str:
     return run.system if isinstance(run, Scores | Run) else Path(run).expanduser().resolve().name
+
+
+def power(
+    runs: Sequence[PathLike | Scores] = (),
+    *,
+    difference: float | None = None,
+    tasks: int | None = None,
+    metric: str | None = None,
+    sd: float | None = None,
+    disagreement: float | None = None,
+    alpha: float = 0.05,
+    chance: float = 0.8,
+    design_effect: float = 1.0,
+) -> SamplePlan:
+    """Estimate how many tasks are needed to detect a difference, or what difference so many tasks can detect.
+
+    Parameters
+    ----------
+    runs:
+        Two scored runs to learn the spread of differences from; otherwise give `sd` or `disagreement`.
+    difference:
+        The true difference that should be found.
+    tasks:
+        Instead: the number of tasks that there are.
+    metric:
+        Which metric of the runs; the first that they share when not given.
+    sd:
+        Standard deviation of the per-task differences.
+    disagreement:
+        For right/wrong tasks: the share that only one of the two systems gets right.
+    alpha:
+        The accepted chance of a false alarm.
+    chance:
+        The chance of finding the difference (the power of the test).
+    design_effect:
+        How much clusters (owners, events) inflate the variance.
+
+    Returns
+    -------
+    SamplePlan
+        The tasks and the difference; `print` shows what the command prints.
+
+    Examples
+    --------
+    >>> import sightline
+    >>> sightline.power(difference=0.05, sd=0.3).tasks
+    285
+    >>> print(sightline.power(tasks=200, disagreement=0.2))
+      200 tasks can show a difference of 0.089 with a chance of 80% (paired, two-sided, α = 0.05, design effect 1.00)
+    """
+    if not isinstance(runs, Sequence) or isinstance(runs, str) or len(runs) not in (0, 2):
+        given = len(runs) if isinstance(runs, Sequence) and not isinstance(runs, str) else 1
+        raise UserError(f"{given} runs were given.", "give two scored runs, or none and --sd")
+    warnings: tuple[ScoreWarning, ...] = ()
+    if runs:
+        first, second = (run if isinstance(run, Scores) else scores_now(as_path(run, "a scored run")) for run in runs)
+        expected = learnt_spread(first, second, metric)
+        warnings = tuple(
+            dict.fromkeys(one for scores in (first, second) for one in scores.warnings if one.code in _ABOUT_LABELS)
+        )
+    else:
+        expected = given_spread(sd, disagreement, design_effect)
+    found = sample_plan(
+        expected, binary=disagreement is not None, difference=difference, tasks=tasks, alpha=alpha, power=chance
+    )
+    return replace(found, warnings=warnings)

@@ -343,6 +343,16 @@ def test_decisions_that_only_confirm_labels_are_recorded_without_a_new_version(
     assert "No label changed" in told.out + told.err and "Grade of the labels: given" in told.out + told.err
 
 
+def test_the_folder_of_a_project_is_not_taken_for_that_of_the_new_version(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = written(tmp_path, *REVIEWS)
+    with pytest.raises(SystemExit) as stopped:
+        main(["make", "review", str(source), "--out", str(tmp_path / "next")])
+    assert stopped.value.code == 2 and f"--bench {tmp_path / 'next'}" in capsys.readouterr().err
+    assert not (tmp_path / "next").exists() and not (tmp_path / "BENCH-v2").exists()
+
+
 def test_what_would_be_lost_or_change_nothing_is_refused(tmp_path: Path) -> None:
     source = written(tmp_path, *said("rank", "p2", "relevant", "ana"))
     with pytest.raises(UserError, match="change nothing"):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from make_publishing import make_project
+from sightline.authoring import pipeline
 from sightline.authoring.assemble import AssembleStage
 from sightline.authoring.project import Project
 from sightline.authoring.publish import PublishStage, dataset_folder
@@ -18,6 +20,7 @@ from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.grade import grade_of
 from sightline.benchmark.review_decisions import labels_of
 from sightline.benchmark.review_sample import sample_of
+from sightline.cli import main
 from sightline.cli.make_publish import _status_text
 from sightline.errors import UserError
 from sightline.runs.kept_baselines import BASELINES_FILE
@@ -90,3 +93,31 @@ def test_decisions_by_people_raise_the_grade(tmp_path: Path) -> None:
     write_benchmark(again, tmp_path / "bench")
     header = json.loads((tmp_path / "bench" / "benchmark.json").read_text())
     assert header["grade"] == "checked" and header["grade_basis"]["decisions"] >= 100
+
+
+def test_status_names_the_command_that_corrects_what_people_found_wrong(tmp_path: Path, project: Project) -> None:
+    from datetime import UTC, datetime
+
+    folder = project.folder / "benchmark"
+    made = benchmark_in(folder, "builtin/photos")
+    labels, at = labels_of(made), datetime(2026, 1, 1, tzinfo=UTC)
+    right = tuple(Review(*pair[:1], "me", str(labels.now[pair]), at, pair[1]) for pair in sample_of(made, labels, 120))
+    write_benchmark(replace(made, reviews=right), folder, force=True)
+    assert read_status(project).review is None  # Nothing to correct.
+    wrong = replace(right[0], decision=str(1 - int(right[0].decision)))
+    write_benchmark(replace(made, reviews=(wrong, *right[1:])), folder, force=True)
+    found = read_status(project)
+    assert found.grade == "checked" and found.review == f"sightline make review {folder} --people 1"
+    assert found.review in _status_text(found) and found.to_json()["review"] == found.review
+
+
+def test_make_ends_with_the_next_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench = tmp_path / "project" / "benchmark"
+    benchmark_in(bench, "builtin/photos")
+    monkeypatch.setattr(pipeline, "make", lambda *_, **__: pipeline.Made(bench.parent, ()))
+    main(["make", str(tmp_path)])
+    assert capsys.readouterr().out == f"  next: sightline view {bench} (check labels)\n"
+    main(["make", str(tmp_path), "--json"])
+    assert json.loads(capsys.readouterr().out) == {"stages": []}

@@ -83,7 +83,7 @@ def test_labels_that_came_with_an_import_are_given() -> None:
 
 def test_a_drawn_sample_of_enough_decisions_makes_it_checked() -> None:
     few, enough = decided(made(), 50), decided(made(), 300, wrong=0.1)
-    assert grade_of(few).name == "draft" and grade_of(few).decisions == 0
+    assert grade_of(few).name == "draft" and grade_of(few).decisions == 50
     found = grade_of(enough)
     assert found.name == "checked" and found.decisions == 300 and found.precision is not None
     assert found.precision.low < 0.9 < found.precision.high and "0.90 is needed" in found.why

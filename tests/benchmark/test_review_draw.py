@@ -177,3 +177,37 @@ def test_what_was_found_in_queries_that_are_left_out_still_counts(tmp_path: Path
         misses.append(found.precision.mean - sum(said) / len(said))
         held.append(found.precision.low <= sum(said) / len(said) <= found.precision.high)
     assert abs(sum(misses) / len(misses)) < 0.04 and sum(held) >= 10
+
+
+def test_what_one_person_checked_stays_checked_in_the_next_versions(tmp_path: Path) -> None:
+    """Queries that are left out change the sizes of strata: the draw is still the one that was decided on."""
+    checked = left_out = 0
+    for seed in range(16):
+        made, truth = judged(seed, (0.7, 0.8, 0.85, 0.95)[seed % 4], queries=40)
+        made = replace(made, tasks={id_: replace(one, extra={"seeds": ["p0"]}) for id_, one in made.tasks.items()})
+        reviewed = decided(made, truth, sample_of(made, labels_of(made)))
+        before = grade_of(reviewed)
+        if before.name != "checked":
+            continue
+        write_benchmark(reviewed, tmp_path / f"{seed}")
+        out, applied = review_benchmark(tmp_path / f"{seed}", people=1)
+        second = read_benchmark(out)
+        found = grade_of(second)
+        assert (found.name, found.decisions) == ("checked", before.decisions)
+        gone = {next(iter(second.tasks)): "reject: dull"}
+        later = tuple(Review(task, "me", word, AT + timedelta(days=1)) for task, word in gone.items())
+        write_benchmark(replace(second, reviews=(*second.reviews, *later)), out, force=True)
+        third = grade_of(read_benchmark(review_benchmark(out, people=1)[0]))
+        assert (third.name, third.decisions) == ("checked", before.decisions)
+        checked, left_out = checked + 1, left_out + len(applied.left_out)
+    assert checked >= 10 and left_out >= 10
+
+
+def test_the_basis_of_a_grade_counts_what_it_speaks_of() -> None:
+    made, truth = judged(3, 0.7)
+    sample = sample_of(made, labels_of(made))
+    some = grade_of(decided(made, truth, sample[:50])).to_json()
+    assert some["decisions"] == 50 and "decided on 50 drawn labels" in some["why"]
+    two = decided(decided(made, truth, sample), {pair: not truth[pair] for pair in sample[:18]}, sample[:18], "ben")
+    disputed = grade_of(two).to_json()
+    assert disputed["decisions"] == 82 and "decided on 82 drawn labels, and disagree on 18" in disputed["why"]

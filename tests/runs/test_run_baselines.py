@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runs.run_world import Scripted, coloured
+from sightline.benchmark.provenance import CARD_FIELD, Provenance
 from sightline.errors import UserError
 from sightline.metrics.sets import overlap
 from sightline.runs.folder import read_run
@@ -66,6 +68,24 @@ def test_each_blind_baseline_sees_only_its_own_words(by: str, solved: set[str], 
     assert {task for task, said in found.items() if isinstance(said, Ranking) and said.pictures} == solved
     assert isinstance(found["?"], Failure) and found["?"].kind == "empty-query"
     assert found["zebra"] == Ranking(())
+
+
+def test_a_blind_run_without_words_says_so(tmp_path: Path) -> None:
+    assert run(history(), "blind", tmp_path / "words").notes == ()
+    silent = replace(history(), annotations=())
+    plain = {id_: replace(one, taken_at=None, address=None, device=None) for id_, one in silent.corpus.pictures.items()}
+    silent = replace(silent, corpus=Corpus("history", plain))
+    (said,) = run(silent, "blind:by=exif", tmp_path / "exif").notes
+    assert "no picture has words to search in (by=exif)" in said
+    (said,) = run(silent, "blind", tmp_path / "names").notes
+    assert said == "no picture has words that describe it: only file names, dates and devices are searched"
+    hidden = replace(
+        silent,
+        annotations=(Annotation("IMG_1.jpg", summary="a temple", by="openai/gpt-5-mini"),),
+        card={CARD_FIELD: Provenance("made", ("openai/gpt-5-mini",), (), ()).to_json()},
+    )
+    (said,) = run(hidden, "blind", tmp_path / "hidden").notes
+    assert "hidden without --show-annotations" in said
 
 
 def test_words_stay_within_the_scope(colours: Path, tmp_path: Path) -> None:

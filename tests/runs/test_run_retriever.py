@@ -228,3 +228,17 @@ def test_captions_of_a_benchmark_that_has_none_are_told_of(place: Path, tmp_path
     coloured(tmp_path / "colours")
     write_benchmark(replace(read_benchmark(tmp_path / "colours"), annotations=()), tmp_path / "colours", force=True)
     assert told in run(tmp_path / "colours", spec, tmp_path / "without", workspace=tmp_path / "ws").notes
+
+
+def test_a_hybrid_without_words_to_search_says_so(place: Path, tmp_path: Path) -> None:
+    told = "no picture has words that describe it: words=true searches file names alone"
+    spec = f"hybrid:embedder=onnx:{place}/clip"
+    assert told not in run(place / "colours", spec, tmp_path / "with", workspace=place / "ws").notes
+    coloured(tmp_path / "colours")
+    read = read_benchmark(tmp_path / "colours")
+    silent = {id_: replace(one, address=None, extra={}) for id_, one in read.corpus.pictures.items()}
+    corpus = replace(read.corpus, pictures=silent)
+    write_benchmark(replace(read, annotations=(), corpus=corpus), tmp_path / "colours", force=True)
+    assert told in run(tmp_path / "colours", spec, tmp_path / "without", workspace=tmp_path / "ws").notes
+    vectors = f"retriever:embedder=onnx:{place}/clip"
+    assert told not in run(tmp_path / "colours", vectors, tmp_path / "vectors", workspace=tmp_path / "ws").notes

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from html import unescape
 from pathlib import Path
 
 import orjson
@@ -15,10 +17,12 @@ from hypothesis import strategies as st
 from search_tools import Colours
 from sightline.authoring.review import review_benchmark
 from sightline.benchmark.folder import read_benchmark, write_benchmark
+from sightline.benchmark.grade import grade_of
 from sightline.benchmark.label_quality import label_quality
 from sightline.benchmark.review_decisions import WHOLE, labels_of, standing, votes_of
 from sightline.benchmark.review_sample import sample_of
 from sightline.benchmark.validation import validate_benchmark
+from sightline.cli import main
 from sightline.io.jsonl import read_json
 from sightline.metrics.scope import Scopes
 from sightline.types import (
@@ -338,6 +342,33 @@ def test_more_is_drawn_when_the_first_draw_is_done(tmp_path: Path) -> None:
     for pair in [pair for pair in sample_of(benchmark(20), labels_of(benchmark(20)), 150) if pair in rest][:5]:
         decide(pair)
     assert "105 of 150 by you" in looking.get("/review/bench").text  # The part that was begun belongs to the queue.
+
+
+def test_the_advice_of_the_app_works_as_printed_and_keeps_the_grade(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = benchmark(40)
+    at, labels = datetime(2026, 1, 1, tzinfo=UTC), labels_of(made)
+    said = [("relevant" if labels.now[pair] else "not relevant", pair) for pair in sample_of(made, labels)]
+    wrong = next(place for place, (word, _) in enumerate(said) if word == "relevant")
+    said[wrong] = ("not relevant", said[wrong][1])
+    reviews = tuple(Review(task, "ana", word, at, picture) for word, (task, picture) in said)
+    write_benchmark(replace(made, reviews=reviews), tmp_path / "some folder" / "bench")
+    looking = client(open_app(None, (tmp_path / "some folder",), port=8377))
+    looking.cookies.set("sightline-person", "ana")
+    page = looking.get("/review/bench").text
+    assert "Grade: <b>checked</b>" in page
+    (command,) = re.findall(r"<code>(sightline make review [^<]*)</code>", page)
+    assert command in looking.get("/review/bench/people").text
+    main(shlex.split(unescape(command))[1:])
+    assert "Grade of the labels: checked" in capsys.readouterr().err
+    assert grade_of(read_benchmark(tmp_path / "some folder" / "bench-v2")).name == "checked"
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    elsewhere = looking.get("/review/bench").text
+    assert "sightline make review BENCH --people 1</code>, with the folder of this benchmark" in elsewhere
+    assert str(tmp_path) not in elsewhere
 
 
 def test_two_who_disagree_settle_it_in_the_app(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ _SURE = 0.95
 """How sure a measurement is."""
 _FITTING = 0.25
 """Of the pictures of a pool, so many fit its query: as many as captions say of pools made of Flickr8k photographs."""
-WEAK = f"{NAME} is a weak judge: have people check a sample of its labels (reviews.jsonl) before you trust them"
+WEAK = f"{NAME} is a weak judge: have people check a sample of its labels (sightline view) before you trust them"
 
 
 def judge_by_photos(

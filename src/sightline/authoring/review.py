@@ -17,7 +17,7 @@ from sightline.authoring.review_changes import AppliedReviews, apply_reviews
 from sightline.authoring.stage import StageResult, free_plan
 from sightline.benchmark.files import HEADER, REVIEWS, TASKS, TRUTH
 from sightline.benchmark.folder import check_place, read_benchmark, write_benchmark_elsewhere
-from sightline.benchmark.grade import drawn_decisions, grade_of
+from sightline.benchmark.grade import decided_draw, grade_of
 from sightline.benchmark.label_quality import check_labels
 from sightline.benchmark.review_decisions import (
     PEOPLE,
@@ -26,6 +26,7 @@ from sightline.benchmark.review_decisions import (
     left_out_labels,
     settled,
     standing,
+    still_drawn,
     votes_of,
 )
 from sightline.benchmark.truth import TaskTruth
@@ -35,7 +36,7 @@ from sightline.errors import UserError
 from sightline.io.files import sha256_of
 from sightline.io.jsonl import parse_line, read_json, write_json
 from sightline.runs.shortcuts.file_facts import read_files
-from sightline.types import Benchmark, Json, Relevance
+from sightline.types import Benchmark, Json, PictureSet, Relevance
 
 LOG = "review.json"
 """Beside the tables of a reviewed benchmark: for each version what was changed, by whom, and what it was before."""
@@ -74,6 +75,18 @@ def review_benchmark(
         written = write_benchmark_elsewhere(applied.benchmark, source, out, beside={LOG: log}, force=True)
         applied = replace(applied, benchmark=written)
     return out, applied
+
+
+def review_command(benchmark: Benchmark, place: str) -> str | None:
+    """The command that corrects what people found wrong in the benchmark at `place`; None where that is nothing.
+
+    Where no two people decided on the same, one person's word has to be enough.
+    """
+    votes = votes_of(standing(benchmark.reviews), benchmark, labels_of(benchmark).now)
+    people = min(PEOPLE, max(map(len, votes.values()), default=1))
+    applied = apply_reviews(benchmark, people=people)
+    enough = "" if people == PEOPLE else f" --people {people}"
+    return f"sightline make review {place}{enough}" if applied.changes or applied.left_out else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +181,7 @@ def _card(before: Benchmark, applied: AppliedReviews, people: int, source: Path)
         **{name.replace(" ", "_"): count for name, count in applied.counts().items()},
         "queries_before": len(before.tasks),
         "reasons": reasons,
-        "left_out_labels": _left_out_labels(before, applied),
+        **_left_out_labels(before, applied),
     }
     if isinstance(retention, dict):
         kept = {"queries": len(before.tasks), "kept": len(after.tasks), "refused": reasons}
@@ -176,17 +189,27 @@ def _card(before: Benchmark, applied: AppliedReviews, people: int, source: Path)
     return card
 
 
-def _left_out_labels(before: Benchmark, applied: AppliedReviews) -> dict[str, Json]:
-    """What people found of the drawn labels of queries that are left out, here and in versions before."""
+def _left_out_labels(before: Benchmark, applied: AppliedReviews) -> dict[str, Any]:
+    """What people found of the drawn labels of queries that are left out, here and before; and what is left drawn."""
     labels, gone = labels_of(before), {one.task for one in applied.left_out}
     votes = votes_of(standing(before.reviews), before, labels.now)
     found = {name: list(counts) for name, counts in left_out_labels(before).items()}
-    for pair in drawn_decisions(before, labels) or ():
-        if pair[0] in gone and pair in labels.before:
+    drawn = decided_draw(before, labels) or frozenset()
+    for pair in drawn:
+        if pair[0] in gone and pair in labels.before and (is_so := settled(votes.get(pair, {}), 1)) is not None:
             held = found.setdefault(labels.stratum[pair], [0, 0])
-            held[0] += settled(votes[pair], 1) == (labels.before[pair] > 0)
+            held[0] += is_so == (labels.before[pair] > 0)
             held[1] += 1
-    return {name: [*counts] for name, counts in found.items()}
+    rest = Counter(labels.stratum[pair] for pair in drawn if pair[0] not in gone and _is_by_lot(before, pair[0]))
+    earlier, sizes = still_drawn(before), Counter(labels.stratum[pair] for pair in labels.before)
+    of = {name: size for name, (_, size) in earlier.items()} or sizes
+    names = sorted(of) if drawn and (gone or earlier) else ()
+    return {"left_out_labels": found, "drawn": {name: [rest[name], of[name]] for name in names}}
+
+
+def _is_by_lot(benchmark: Benchmark, task: str) -> bool:
+    """Of select tasks whole sets are drawn, not labels."""
+    return not isinstance(benchmark.truth.get(task), PictureSet)
 
 
 def _audit(before: Benchmark, after: Benchmark, source: Path) -> dict[str, Any]:

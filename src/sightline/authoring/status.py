@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from sightline.authoring import project as files
@@ -12,6 +13,7 @@ from sightline.authoring.assemble import FOLDER as ASSEMBLED
 from sightline.authoring.dataset.manifest import MANIFEST
 from sightline.authoring.project import Project
 from sightline.authoring.publish import dataset_folder
+from sightline.authoring.review import review_command
 from sightline.authoring.summary import PAGE, summary_folder
 from sightline.benchmark.files import HEADER
 from sightline.benchmark.folder import read_benchmark
@@ -68,6 +70,8 @@ class Status:
     money: str | None
     grade: str | None = None
     "Of the benchmark's labels, once it is assembled."
+    review: str | None = None
+    "The command that corrects labels that people found wrong, once enough are checked."
 
     @property
     def check(self) -> Path | None:
@@ -85,6 +89,7 @@ class Status:
             "money": self.money,
             "grade": self.grade,
             "check": check,
+            "review": self.review,
         }
 
 
@@ -101,11 +106,16 @@ def read_status(project: Project) -> Status:
     unfinished = [stage.stage for stage in stages if stage.under_way]
     following = next(iter([*unfinished, *stale, *open_ones]), None)
     money = None if ledger is None else ledger.total.money
-    return Status(project.folder, stages, following, money, _grade(by_name["assemble"].path))
+    return Status(project.folder, stages, following, money, *_grade(by_name["assemble"].path))
 
 
-def _grade(header: Path) -> str | None:
-    return grade_of(read_benchmark(header.parent)).name if header.is_file() else None
+def _grade(header: Path) -> tuple[str | None, str | None]:
+    """The grade, and the command that corrects labels, once enough are checked."""
+    if not header.is_file():
+        return None, None
+    benchmark = read_benchmark(header.parent)
+    grade = grade_of(benchmark)
+    return grade.name, review_command(benchmark, quote(str(header.parent))) if grade.has_checked_labels else None
 
 
 def _stages(project: Project, ledger: Ledger | None) -> Iterator[StageStatus]:

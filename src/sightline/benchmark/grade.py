@@ -8,11 +8,12 @@ an import.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any, Literal, TypeAlias
 
-from sightline.benchmark.label_quality import LabelQuality, check_labels
+from sightline.benchmark.label_quality import LabelQuality, check_labels, precision_as_made
 from sightline.benchmark.provenance import MAKERS_WORDS, provenance_of
 from sightline.benchmark.review_decisions import (
     BenchmarkLabels,
@@ -22,9 +23,10 @@ from sightline.benchmark.review_decisions import (
     left_out_labels,
     settled,
     standing,
+    still_drawn,
     votes_of,
 )
-from sightline.benchmark.review_sample import SAMPLE, STEP, sample_of
+from sightline.benchmark.review_sample import SAMPLE, STEP, first_of_strata, sample_of
 from sightline.english import counted
 from sightline.types import Benchmark, Estimate, ScoreWarning
 
@@ -36,6 +38,7 @@ GRADES: dict[str, str] = {
     "warranted": "Labels by models; people checked a drawn sample, and few labels are wrong or missing.",
     "given": "Labels that came with the imported files.",
 }
+CHECK_LABELS = 'Check labels: sightline view BENCH, or sightline.view("BENCH") in Python.'
 FEWEST_DECISIONS = 100
 WIDEST = 0.10
 """Half of the interval of label precision, at most."""
@@ -93,16 +96,17 @@ def grade_of(benchmark: Benchmark, *, blind_beaten: bool | None = None, labels: 
     sample = drawn_decisions(benchmark, labels)
     quality = None if sample is None else _quality_within(benchmark, sample, labels)
     unchecked = len(labels.now) - (0 if quality is None else quality.checked)
-    left_out = sum(count for _, count in left_out_labels(benchmark).values())
-    decisions = 0 if quality is None else quality.checked + left_out
+    decisions, disputed = _decided_of_first_draw(benchmark, labels)
+    if quality is not None:
+        decisions = quality.checked + sum(count for _, count in left_out_labels(benchmark).values())
     precision = None if quality is None or not quality.relevant.n else quality.relevant
     coverage = stated_coverage(benchmark)
-    if decisions < FEWEST_DECISIONS or precision is None:
-        lacking = _too_few(benchmark, labels)
+    if decisions < FEWEST_DECISIONS or sample is None or precision is None:
+        lacking = _too_few(decisions, disputed, len(labels.now))
     else:
-        lacking = _too_wide(decisions, precision)
+        lacking = _too_wide(decisions, precision, lambda: precision_as_made(benchmark, labels, sample))
     if lacking:
-        lacking = _makers_say(benchmark) if not decisions and provenance_of(benchmark).origin == "given" else lacking
+        lacking = _makers_say(benchmark) if quality is None and provenance_of(benchmark).origin == "given" else lacking
         return Grade(_unchecked(benchmark), decisions, precision, coverage, lacking, unchecked)
     assert precision is not None
     short = _short_of_warranted(precision, coverage, blind_beaten)
@@ -123,21 +127,31 @@ def _makers_say(benchmark: Benchmark) -> str:
     return f"Their makers say: “{words.strip()}”"
 
 
-def _too_few(benchmark: Benchmark, labels: BenchmarkLabels) -> str:
-    """How far people are with the first draw."""
+def _decided_of_first_draw(benchmark: Benchmark, labels: BenchmarkLabels) -> tuple[int, int]:
+    """How many labels of the first draw people have decided on, and on how many they disagree."""
     drawn = sample_of(benchmark, labels) if benchmark.reviews else []
     votes = votes_of(standing(benchmark.reviews), benchmark, labels.now)
     given = [votes[pair] for pair in drawn if pair in votes]
     disputed = sum(map(is_conflict, given))
+    return len(given) - disputed, disputed
+
+
+def _too_few(decisions: int, disputed: int, labels: int) -> str:
     more = f", and disagree on {disputed:,}, which the review page shows again" if disputed else ""
-    said = f"People have decided on {counted(len(given) - disputed, 'drawn label')}{more}; "
-    if len(labels.now) < FEWEST_DECISIONS:
-        return f"{said}at least {FEWEST_DECISIONS} are needed, and the benchmark has {len(labels.now):,}: add queries."
+    said = f"People have decided on {counted(decisions, 'drawn label')}{more}; "
+    if labels < FEWEST_DECISIONS:
+        return f"{said}at least {FEWEST_DECISIONS} are needed, and the benchmark has {labels:,}: add queries."
     return f"{said}at least {FEWEST_DECISIONS} are needed."
 
 
-def _too_wide(decisions: int, precision: Estimate) -> str:
-    half = (precision.high - precision.low) / 2
+def _too_wide(decisions: int, precision: Estimate, as_made: Callable[[], Estimate | None]) -> str:
+    """Why precision is not known well enough, of the labels as they are now or as they were made.
+
+    Where people corrected labels, the others weigh more, and the interval is wider than before by the same decisions.
+    """
+    half = _half(precision)
+    if half > WIDEST and (made := as_made()) is not None:
+        half = min(half, _half(made))
     if half <= WIDEST:
         return ""
     more = STEP * ceil(decisions * (half / WIDEST) ** 2 / STEP)
@@ -145,6 +159,10 @@ def _too_wide(decisions: int, precision: Estimate) -> str:
         f"Label precision is known to within {half:.2f}; {WIDEST:.2f} is needed, "
         f"which takes about {more:,} decisions in all."
     )
+
+
+def _half(found: Estimate) -> float:
+    return (found.high - found.low) / 2
 
 
 def _short_of_warranted(precision: Estimate, coverage: Estimate | None, blind_beaten: bool | None) -> str:
@@ -159,23 +177,40 @@ def _short_of_warranted(precision: Estimate, coverage: Estimate | None, blind_be
 
 
 def drawn_decisions(benchmark: Benchmark, labels: BenchmarkLabels | None = None) -> frozenset[Pair] | None:
-    """The labels of the largest draw that people have decided on almost whole; None where there is none.
+    """The labels of the largest draw that people have decided on almost whole; None where there is none."""
+    labels = labels or labels_of(benchmark)
+    drawn = decided_draw(benchmark, labels)
+    return None if drawn is None else drawn & _decided(benchmark, labels)
+
+
+def decided_draw(benchmark: Benchmark, labels: BenchmarkLabels) -> frozenset[Pair] | None:
+    """The same with the few labels of the draw that people have not decided on.
 
     Draws are nested: the draw of 150 holds that of 100. What was decided outside of them was chosen by somebody, and
-    says nothing of the rest. Where people left queries out, the draw that remains may be smaller than the first.
+    says nothing of the rest. Where people left queries out, it is what remains of the draw, or a later one.
     """
-    labels = labels or labels_of(benchmark)
-    first, step = (_REMAINING, _REMAINING) if left_out_labels(benchmark) else (SAMPLE, STEP)
+    decided, remaining = _decided(benchmark, labels), still_drawn(benchmark)
+    drawn = _largest_draw(benchmark, labels, decided)
+    rest = first_of_strata(benchmark, labels, {name: count for name, (count, _) in remaining.items()})
+    is_decided = bool(rest) and len(decided & rest) >= _DECIDED * len(rest)
+    return rest if is_decided and (drawn is None or len(decided & drawn) < len(decided & rest)) else drawn
+
+
+def _decided(benchmark: Benchmark, labels: BenchmarkLabels) -> frozenset[Pair]:
     votes = votes_of(standing(benchmark.reviews), benchmark, labels.now)
-    decided = {pair for pair, given in votes.items() if settled(given, 1) is not None}
+    return frozenset(pair for pair, given in votes.items() if settled(given, 1) is not None)
+
+
+def _largest_draw(benchmark: Benchmark, labels: BenchmarkLabels, decided: frozenset[Pair]) -> frozenset[Pair] | None:
+    """Versions that do not say what is left of a draw may have a smaller one than the first."""
+    first, step = (_REMAINING, _REMAINING) if left_out_labels(benchmark) else (SAMPLE, STEP)
     largest = min(len(labels.now), int(len(decided) / _DECIDED))
     for size in reversed(range(first, max(first + 1, largest + step), step)):
         if len(decided) < _DECIDED * min(size, len(labels.now)):
             continue
-        drawn = sample_of(benchmark, labels, size)
-        held = decided.intersection(drawn)
-        if len(held) >= _DECIDED * len(drawn):
-            return frozenset(held)
+        drawn = frozenset(sample_of(benchmark, labels, size))
+        if len(decided & drawn) >= _DECIDED * len(drawn):
+            return drawn
     return None
 
 
@@ -201,8 +236,7 @@ def label_warnings(benchmark: Benchmark, grade: Grade) -> tuple[ScoreWarning, ..
     generated = provenance_of(benchmark).origin == "made"
     if generated and not grade.has_checked_labels:
         code = "judge-error" if grade.decisions >= FEWEST_DECISIONS else "labels-unchecked"
-        fix = 'Check labels: sightline view BENCH, or sightline.view("BENCH") in Python.'
-        found.append(ScoreWarning(code, f"The labels are generated. {grade.why}", fix))
+        found.append(ScoreWarning(code, f"The labels are generated. {grade.why}", CHECK_LABELS))
     if generated and grade.coverage is not None and grade.coverage.low < LEAST_COVERAGE:
         low, high = grade.coverage.low, grade.coverage.high
         found.append(

@@ -22,6 +22,7 @@ from sightline.benchmark.review_decisions import (
     left_out_labels,
     settled,
     standing,
+    still_drawn,
     votes_of,
 )
 from sightline.metrics.agreement import krippendorff_alpha
@@ -33,6 +34,8 @@ from sightline.types import Benchmark, Estimate, PictureSet, Relevance, Review
 _LEVEL = 0.95
 NOTHING = Estimate(0.0, 0.0, 1.0, 0, 0, None, _LEVEL, "none")
 """Of nothing that was checked."""
+_RELEVANT = ", relevant"
+"""How the names of strata end whose labels said relevant."""
 FEWEST = 20
 """With fewer decisions no share of right labels is stated."""
 
@@ -208,7 +211,7 @@ def check_labels(benchmark: Benchmark, *, labels: BenchmarkLabels | None = None,
         kept = frozenset(tasks)
         said = [review for review in reviews if review.task in kept]
         of_kind = everything.of(kept)
-        found = _quality(of_kind, votes, said, by_lot, left_out_labels(benchmark) if kept == rank else {})
+        found = _quality(of_kind, votes, said, by_lot, _left_out(benchmark) if kept == rank else {})
         alpha = _between_people({pair: given for pair, given in own.items() if pair in of_kind.now})
         return None if found is None else replace(found, people_alpha=alpha)
 
@@ -226,12 +229,35 @@ def label_quality(benchmark: Benchmark) -> LabelQuality | None:
     return check_labels(benchmark).main
 
 
+def precision_as_made(benchmark: Benchmark, labels: BenchmarkLabels, drawn: Iterable[Pair]) -> Estimate | None:
+    """The share that was right of labels that said relevant, before people corrected any or left queries out.
+
+    `drawn` are labels by lot that people decided on. Of rank tasks; None where there are none.
+    """
+    votes = votes_of(standing(benchmark.reviews), benchmark, labels.now)
+    asked = [pair for pair in drawn if pair in labels.before and isinstance(benchmark.truth[pair[0]], Relevance)]
+    found = {pair: settled(votes[pair], 1) == (labels.before[pair] > 0) for pair in asked}
+    gone = _left_out(benchmark)
+    stratum = {**{pair: labels.stratum[pair] for pair in found}, **{pair: pair[1] for pair in gone}}
+    right = {pair: is_so for pair, is_so in {**found, **gone}.items() if stratum[pair].endswith(_RELEVANT)}
+    sizes = {name: size for name, (_, size) in still_drawn(benchmark).items()} or Counter(
+        labels.stratum[pair] for pair in labels.before
+    )
+    return as_mended(right, right, stratum, sizes, by_lot=True) if right else None
+
+
+def _left_out(benchmark: Benchmark) -> dict[Pair, bool]:
+    """Whether drawn labels of queries that people left out were right; the second of a pair is the stratum."""
+    found = left_out_labels(benchmark).items()
+    return {(f"{at} of {name}", name): at < right for name, (right, count) in found for at in range(count)}
+
+
 def _quality(
     labels: BenchmarkLabels,
     votes: Votes,
     said: Iterable[Review],
     by_lot: bool,
-    left_out: Mapping[str, tuple[int, int]],
+    gone: Mapping[Pair, bool],
 ) -> LabelQuality | None:
     seen = {pair: given for pair, given in votes.items() if pair in labels.now}
     found = {pair: is_so for pair, given in seen.items() if (is_so := settled(given, 1)) is not None}
@@ -242,12 +268,11 @@ def _quality(
     now = {pair: is_so == (labels.now[pair] > 0) for pair, is_so in found.items()}
     sizes = Counter(labels.stratum.values())
     of_relevant = Counter(labels.stratum[pair] for pair, grade in labels.now.items() if grade > 0)
-    gone = {(f"{at} of {name}", name): at < right for name, (right, count) in left_out.items() for at in range(count)}
     made, stratum = {**before, **gone}, {**labels.stratum, **{pair: pair[1] for pair in gone}}
 
     def share(relevant: bool) -> Estimate:
         return as_mended(
-            {pair: value for pair, value in made.items() if stratum[pair].endswith(", relevant") == relevant},
+            {pair: value for pair, value in made.items() if stratum[pair].endswith(_RELEVANT) == relevant},
             {pair: value for pair, value in now.items() if (labels.now[pair] > 0) == relevant},
             stratum,
             of_relevant if relevant else sizes - of_relevant,

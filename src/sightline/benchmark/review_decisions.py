@@ -163,8 +163,20 @@ def left_out_labels(benchmark: Benchmark) -> dict[str, tuple[int, int]]:
 
     A query leaves because a label of it is wrong: without these the labels that nobody looked at would seem better.
     """
+    return _counts_in_card(benchmark, "left_out_labels")
+
+
+def still_drawn(benchmark: Benchmark) -> dict[str, tuple[int, int]]:
+    """By stratum, how many labels of an earlier version's draw are left, and of how many labels they were drawn.
+
+    Only of a version from which people left queries out: another draw of as many labels would not be the same.
+    """
+    return _counts_in_card(benchmark, "drawn")
+
+
+def _counts_in_card(benchmark: Benchmark, name: str) -> dict[str, tuple[int, int]]:
     reviewed = benchmark.card.get(REVIEWED)
-    found = reviewed.get("left_out_labels") if isinstance(reviewed, dict) else None
+    found = reviewed.get(name) if isinstance(reviewed, dict) else None
     held = found.items() if isinstance(found, dict) else ()
     return {name: (one[0], one[1]) for name, one in held if isinstance(one, list) and len(one) == 2}  # type: ignore[misc]
 

@@ -34,6 +34,26 @@ def sample_of(benchmark: Benchmark, labels: BenchmarkLabels, most: int = SAMPLE,
     others about as many labels. A larger draw holds a smaller one. What people changed, added or left out in a later
     version moves no other label in or out of its order.
     """
+    pools, strata = _pools_and_strata(benchmark, labels)
+    sizes = {name: len(pairs) for name, pairs in strata.items()}
+    relevant = frozenset(name for name, pairs in strata.items() if labels.before[pairs[0]] > 0)
+    chosen = [
+        *_of_strata(strata, allocation(sizes, relevant, most), seed),
+        *_of_sets(benchmark, pools, most, random.Random(seed)),
+    ]
+    place = {task: number for number, task in enumerate(benchmark.tasks)}
+    return sorted(chosen, key=lambda pair: (place.get(pair[0], len(place)), "" if pair[0] in pools else pair[1]))
+
+
+def first_of_strata(benchmark: Benchmark, labels: BenchmarkLabels, counts: Mapping[str, int]) -> frozenset[Pair]:
+    """The first so many of each stratum: what is left of a draw after people left queries out of the benchmark."""
+    return frozenset(_of_strata(_pools_and_strata(benchmark, labels)[1], counts, 0))
+
+
+def _pools_and_strata(
+    benchmark: Benchmark, labels: BenchmarkLabels
+) -> tuple[dict[str, list[Pair]], dict[str, list[Pair]]]:
+    """The labels of each select task, and those of all others by stratum."""
     pools: dict[str, list[Pair]] = {
         task: [] for task, truth in benchmark.truth.items() if isinstance(truth, PictureSet)
     }
@@ -43,21 +63,17 @@ def sample_of(benchmark: Benchmark, labels: BenchmarkLabels, most: int = SAMPLE,
             pools[pair[0]].append(pair)
         elif pair in labels.before:
             strata[labels.stratum[pair]].append(pair)
-    chosen = [*_of_strata(strata, labels, most, seed), *_of_sets(benchmark, pools, most, random.Random(seed))]
-    place = {task: number for number, task in enumerate(benchmark.tasks)}
-    return sorted(chosen, key=lambda pair: (place.get(pair[0], len(place)), "" if pair[0] in pools else pair[1]))
+    return pools, strata
 
 
-def _of_strata(strata: Mapping[str, list[Pair]], labels: BenchmarkLabels, most: int, seed: int) -> Iterator[Pair]:
+def _of_strata(strata: Mapping[str, list[Pair]], counts: Mapping[str, int], seed: int) -> Iterator[Pair]:
     """The first of each stratum by a number that belongs to the pair alone."""
-    sizes = {name: len(pairs) for name, pairs in strata.items()}
-    relevant = frozenset(name for name, pairs in strata.items() if labels.before[pairs[0]] > 0)
 
     def lot(pair: Pair) -> bytes:
         return blake2b(f"{seed}\0{pair[0]}\0{pair[1]}".encode(), digest_size=8).digest()
 
-    for name, count in allocation(sizes, relevant, most).items():
-        yield from nsmallest(count, strata[name], key=lot)
+    for name, count in counts.items():
+        yield from nsmallest(count, strata.get(name, ()), key=lot)
 
 
 def allocation(sizes: Mapping[str, int], relevant: Iterable[str], most: int) -> Counter[str]:

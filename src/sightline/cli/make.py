@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
@@ -14,6 +15,7 @@ from sightline.cli.options import ChatOptions, Common, EndpointArguments, Switch
 from sightline.errors import UserError
 
 if TYPE_CHECKING:
+    from sightline.authoring.pipeline import Made
     from sightline.authoring.stage import StageResult
 
 app = App(name="make", help="Make a benchmark of a folder of pictures, all of it or one stage.")
@@ -61,6 +63,17 @@ def make(
         common.print_json(made.to_json())
     elif file is not None:
         common.note([f"Next step: sightline assess {made.folder}"])
+    elif made.bench is not None:
+        common.console.print(f"  next: {_next_step(made)}", markup=False, soft_wrap=True)
+
+
+def _next_step(made: Made) -> str:
+    from sightline.benchmark.grade import grade_of
+
+    place = quote(str(made.bench))
+    if grade_of(made.benchmark()).has_checked_labels:
+        return f"sightline run {place} --system retriever --out RUN"
+    return f"sightline view {place} (check labels)"
 
 
 def _show_done(result: StageResult, common: Common) -> None:
@@ -254,6 +267,11 @@ def review(
 
     if people < 1:
         raise UserError(f"--people {people} is nobody.", "give 1 or more")
+    if source is not None and job.places.out is not None:
+        raise UserError(
+            f"--out names the folder of a project, and {source} is the benchmark to review.",
+            f"Name the folder of the new version: --bench {job.places.out}",
+        )
     job.run(ReviewStage(source, bench, people, accepted_only, dry_run))
 
 

@@ -332,8 +332,10 @@ def _status_text(found: Status) -> str:
         lines.append(f"  {stage.stage:<11} {state:<12} {rows}{failed}{cost}".rstrip())
     if found.check is not None:
         lines.append(f"  labels: {found.grade}, not checked by people")
-        lines.append(f"  next: sightline view {found.check} (check labels), then sightline make review")
+        lines.append(f"  next: sightline view {found.check} (check labels)")
     else:
+        if found.review is not None:
+            lines.append(f"  labels: {found.grade}; correct those that people found wrong: {found.review}")
         lines.append(f"  next: sightline make {found.next_stage}" if found.next_stage else "  all is done")
     return "\n".join(lines)
 

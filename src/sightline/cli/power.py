@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sightline.cli.options import Common, described_by
-from sightline.metrics.sample_size import power as plan_sample
+from sightline.scoring import power as plan_sample
 
 
 @described_by(plan_sample)

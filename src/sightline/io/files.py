@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 import shutil
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
@@ -23,6 +24,17 @@ def as_path(given: object, what: str, fix: str = "Give it as a string or a pathl
         shown = f"{given!r:.60}" if isinstance(given, str | int | float | None) else f"a {type(given).__name__}"
         raise UserError(f"Expected the path of {what}, got {shown}.", fix)
     return Path(os.fsdecode(given)).expanduser()
+
+
+def path_in_command(folder: Path | None, unknown: str = "BENCH") -> str:
+    """A folder as a command can be given it from here; `unknown` where it lies elsewhere on this machine.
+
+    What a page or a file says to others holds no path of this machine.
+    """
+    here = Path.cwd()
+    if folder is None or not folder.absolute().is_relative_to(here):
+        return unknown
+    return shlex.quote(str(folder.absolute().relative_to(here)))
 
 
 def picture_path(uri: str, folder: Path) -> Path | None:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from sightline.display import Shown
 from sightline.errors import UserError
-from sightline.io.files import PathLike, as_path
-from sightline.metrics.scores import Scores, read_scores
+from sightline.metrics.scores import Scores
 from sightline.metrics.statistics.power import Spread, detectable, spread, tasks_needed, tasks_needed_binary
 from sightline.metrics.task_table import task_table
 from sightline.types import ScoreWarning
-
-_ABOUT_LABELS = ("labels-unchecked", "judge-error")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -46,72 +42,6 @@ class SamplePlan(Shown):
             f"{self.tasks:,} tasks {verb} a difference of {self.difference:.3g} with a chance of {self.power:.0%} "
             f"(paired, two-sided, α = {self.alpha:g}, design effect {self.design_effect:.2f})"
         )
-
-
-def power(
-    runs: Sequence[PathLike | Scores] = (),
-    *,
-    difference: float | None = None,
-    tasks: int | None = None,
-    metric: str | None = None,
-    sd: float | None = None,
-    disagreement: float | None = None,
-    alpha: float = 0.05,
-    chance: float = 0.8,
-    design_effect: float = 1.0,
-) -> SamplePlan:
-    """Estimate how many tasks are needed to detect a difference, or what difference so many tasks can detect.
-
-    Parameters
-    ----------
-    runs:
-        Two scored runs to learn the spread of differences from; otherwise give `sd` or `disagreement`.
-    difference:
-        The true difference that should be found.
-    tasks:
-        Instead: the number of tasks that there are.
-    metric:
-        Which metric of the runs; the first that they share when not given.
-    sd:
-        Standard deviation of the per-task differences.
-    disagreement:
-        For right/wrong tasks: the share that only one of the two systems gets right.
-    alpha:
-        The accepted chance of a false alarm.
-    chance:
-        The chance of finding the difference (the power of the test).
-    design_effect:
-        How much clusters (owners, events) inflate the variance.
-
-    Returns
-    -------
-    SamplePlan
-        The tasks and the difference; `print` shows what the command prints.
-
-    Examples
-    --------
-    >>> import sightline
-    >>> sightline.power(difference=0.05, sd=0.3).tasks
-    285
-    >>> print(sightline.power(tasks=200, disagreement=0.2))
-      200 tasks can show a difference of 0.089 with a chance of 80% (paired, two-sided, α = 0.05, design effect 1.00)
-    """
-    if not isinstance(runs, Sequence) or isinstance(runs, str) or len(runs) not in (0, 2):
-        given = len(runs) if isinstance(runs, Sequence) and not isinstance(runs, str) else 1
-        raise UserError(f"{given} runs were given.", "give two scored runs, or none and --sd")
-    warnings: tuple[ScoreWarning, ...] = ()
-    if runs:
-        first, second = (run if isinstance(run, Scores) else read_scores(as_path(run, "a scored run")) for run in runs)
-        expected = learnt_spread(first, second, metric)
-        warnings = tuple(
-            dict.fromkeys(one for scores in (first, second) for one in scores.warnings if one.code in _ABOUT_LABELS)
-        )
-    else:
-        expected = given_spread(sd, disagreement, design_effect)
-    found = sample_plan(
-        expected, binary=disagreement is not None, difference=difference, tasks=tasks, alpha=alpha, power=chance
-    )
-    return replace(found, warnings=warnings)
 
 
 def sample_plan(

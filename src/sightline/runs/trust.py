@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -9,10 +10,11 @@ from pathlib import Path
 
 from sightline.benchmark.files import REVIEWS
 from sightline.benchmark.folder import read_benchmark
-from sightline.benchmark.grade import grade_of, label_warnings
+from sightline.benchmark.grade import CHECK_LABELS, Grade, grade_of, label_warnings
 from sightline.benchmark.provenance import same_source
 from sightline.english import counted
 from sightline.errors import SightlineError
+from sightline.io.files import path_in_command
 from sightline.metrics.blind_rows import NOT_BEATEN, SAME_SOURCE, BaselineScore, beside_baselines, unbeaten
 from sightline.metrics.evaluation import headline_metrics
 from sightline.metrics.scores import Scores, read_scores
@@ -25,7 +27,7 @@ from sightline.runs.kept_baselines import baselines_of
 from sightline.types import Benchmark, Run, ScoreWarning, fewest_units
 
 REHEARSAL = "the labels are by built-in models and too few were checked by people"
-CHECK_FIX = 'Have people check labels: sightline view BENCH, or sightline.view("BENCH") in Python.'
+CHECK_FIX = f"Have people check{CHECK_LABELS.removeprefix('Check')}"
 REHEARSAL_FIX = f"{CHECK_FIX} To try things out, compare anyway with --rehearsal (rehearsal=True)."
 BLIND = "blind:"
 """How the names of systems that see no pixel begin."""
@@ -45,13 +47,25 @@ def with_trust(scores: Scores, benchmark: Benchmark, run: Run) -> Scores:
     conflict = same_source(benchmark, run, grade.checked_part)
     scores = with_corrections(scores, benchmark, run)
     found = (
-        *(one for one in label_warnings(benchmark, grade) if not (scores.corrected and one.code == "judge-error")),
+        *(one for one in _of_labels(benchmark, grade) if not (scores.corrected and one.code == "judge-error")),
         *(() if conflict is None else (conflict,)),
         *_not_beaten(scores.system, headline),
         *_few_clusters(scores),
     )
     folder = None if benchmark.folder is None else str(benchmark.folder.resolve())
     return replace(scores, grade=grade.name, warnings=found, baselines=baselines, benchmark_folder=folder)
+
+
+def _of_labels(benchmark: Benchmark, grade: Grade) -> Iterator[ScoreWarning]:
+    """What to do about the labels, with the benchmark's own folder where a command can name it."""
+    for one in label_warnings(benchmark, grade):
+        yield replace(one, fix=with_place(one.fix, benchmark.folder))
+
+
+def with_place(fix: str, benchmark: Path | None) -> str:
+    """Advice that names this benchmark instead of BENCH, for the shell and for Python."""
+    place = path_in_command(benchmark)
+    return fix.replace('"BENCH"', f'"{shlex.split(place)[0]}"').replace("BENCH", place)
 
 
 def scores_now(folder: Path, benchmarks: Iterable[Benchmark] = ()) -> Scores:

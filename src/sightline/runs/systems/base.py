@@ -17,6 +17,7 @@ from pydantic import ConfigDict
 from sightline.calls.plan import CostPlan
 from sightline.calls.session import Session
 from sightline.config.section import StrictModel
+from sightline.retrieval.bm25 import words_of
 from sightline.types import (
     Benchmark,
     Failure,
@@ -144,6 +145,17 @@ def kinds_of(system: System) -> frozenset[TaskKind]:
 def concurrency_of(system: System) -> int:
     """How many attempts a system takes at once: one, unless it says otherwise, so that times are its own."""
     return int(getattr(system, "concurrency", 1))
+
+
+def lacking_words(setting: SystemSetting, *, annotations: bool = True) -> str | None:
+    """That no picture has words about it beside its file name, and why; None where one has."""
+    held = setting.benchmark
+    said = {one.picture_id: one for one in held.annotations} if annotations else {}
+    found = (words_of(one, said.get(one.id)) for one in held.corpus.pictures.values())
+    if any(word for one in found for word in (one.caption, one.tags, one.facets, one.seen, one.place)):
+        return None
+    hidden = "; those that a model wrote are hidden without --show-annotations" if setting.hides_texts else ""
+    return f"no picture has words that describe it{hidden}"
 
 
 def words_of_task(task: Task, language: str | None = None) -> str | Failure:

@@ -30,6 +30,7 @@ from sightline.runs.systems.base import (
     SystemSetting,
     as_prediction,
     attempt_number,
+    lacking_words,
     words_of_task,
 )
 from sightline.types import Annotation, Answer, Benchmark, Choice, Failure, Picture, Prediction, Task, TaskKind, Text
@@ -69,6 +70,7 @@ class BlindWords:
                 "Run with --show-annotations (show_annotations=True) to show them, or choose names, exif or learned.",
             )
         self._words = WordTable(rows)
+        self.notes = list(_little_to_search(options.by, rows, setting))
 
     async def attempt(self, task: Task, bench: Benchmark) -> Outcome | Failure:
         """The pictures within the scope that share words with the query."""
@@ -84,6 +86,13 @@ class BlindWords:
 
     async def close(self) -> None:
         self._words.close()
+
+
+def _little_to_search(by: Source, rows: Iterable[tuple[str, str]], setting: SystemSetting) -> Iterator[str]:
+    if not any(words.strip() for _, words in rows):
+        yield f"no picture has words to search in (by={by}): nothing is found"
+    elif by == "all" and (lack := lacking_words(setting)) is not None:
+        yield f"{lack}: only file names, dates and devices are searched"
 
 
 @known_as("BlindChance")

@@ -40,6 +40,7 @@ from sightline.runs.systems.base import (
     Outcome,
     SystemSetting,
     as_prediction,
+    lacking_words,
     own_pictures,
     words_of_task,
 )
@@ -192,6 +193,10 @@ class Retriever:
                 + (f": {listed}." if listed else "."),
                 "sightline validate BENCH --pictures says where they should be",
             )
+        options = self._options
+        if isinstance(options, HybridOptions) and options.words and not options.words_in_pictures:
+            lack = lacking_words(self._setting, annotations=options.annotations)
+            self.notes += [] if lack is None else [f"{lack}: words=true searches file names alone"]
         if self._method.captions and not self._has_captions():
             self.notes.append("no picture has a caption: captions=true changes nothing")
         if listed:

@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from sightline.authoring.review import review_command
 from sightline.benchmark.grade import grade_of
 from sightline.benchmark.review_decisions import (
     ANSWER,
@@ -32,6 +33,7 @@ from sightline.benchmark.review_decisions import (
 )
 from sightline.benchmark.review_sample import SAMPLE, STEP, sample_of
 from sightline.errors import UserError
+from sightline.io.files import path_in_command
 from sightline.metrics.scope import Scopes
 from sightline.retrieval.index.manifest import DEFAULT_INDEX
 from sightline.runs.word_ranker import WordRanker
@@ -153,6 +155,7 @@ def queue(request: Request) -> Response:
         given=votes.get(pair, {}) if pair is not None else {},
         asked=asked,
         grade=grade_of(replace(loaded.benchmark, reviews=lines), labels=loaded.labels) if pair is None else None,
+        apply=_applied_by(loaded, lines) if pair is None else None,
         more=min(len(sample) + STEP, len(loaded.labels.now)) if len(sample) < len(loaded.labels.now) else 0,
         stand=standing_of(person, sample, votes),
         left=max(0, len(waiting) - skip),
@@ -243,6 +246,7 @@ def people(request: Request) -> Response:
         "people.html",
         loaded=loaded,
         counts=Counter(review.person for review in kept),
+        apply=_applied_by(loaded, reviews),
         pairs=agreements(votes_of(kept, loaded.benchmark, loaded.labels.now, resolved=False)),
         target=TARGET_IOU,
         stand=standing_of(person_of(request), _sample(loaded, votes), votes),
@@ -251,6 +255,10 @@ def people(request: Request) -> Response:
         figures=figures_of(loaded, reviews),
         log=reviews[::-1][:100],
     )
+
+
+def _applied_by(loaded: LoadedBenchmark, reviews: tuple[Review, ...]) -> str | None:
+    return review_command(replace(loaded.benchmark, reviews=reviews), path_in_command(loaded.folder))
 
 
 def addressed(request: Request, fields: Mapping[str, str]) -> tuple[AppState, LoadedBenchmark]:
