@@ -19,6 +19,7 @@ from typing import Any, cast, get_args
 
 from sightline.arguments import checked
 from sightline.benchmark.from_tables import read_ranking
+from sightline.benchmark.provenance import SEARCHED_BY
 from sightline.class_names import name_of
 from sightline.engine.user_functions import UserFunction, call, describe_error, fingerprint, function_name
 from sightline.errors import StoppedError, UserError, require_at_least
@@ -36,6 +37,7 @@ from sightline.types import (
     Choice,
     Failure,
     Json,
+    LedgerEntry,
     PictureSet,
     Prediction,
     Ranking,
@@ -121,6 +123,7 @@ class FunctionSystem:
         self.concurrency = concurrency
         self.notes: list[str] = []
         self._unknown = 0
+        self._embedders: set[str] = set()
 
     @property
     def parameters(self) -> dict[str, Json]:
@@ -137,7 +140,8 @@ class FunctionSystem:
         if not asked:
             return Failure("empty-query", "The task has no words. A function of (task) is given its pictures too.")
         try:
-            return self._read(await self._said(asked, bench), task, bench)
+            said = await self._said(asked, bench)
+            return self._with_embedder(said, self._read(said, task, bench), task)
         except StoppedError:
             raise
         except Exception as error:
@@ -149,11 +153,20 @@ class FunctionSystem:
         if self._unknown:
             self.notes.append(f"ids that the benchmark does not have, and count as wrong: {self._unknown:,}")
             self._unknown = 0
+        self._embedders.clear()
 
     async def _said(self, asked: Task | str, bench: Benchmark) -> Any:
         known = {"k": self._k, **dict.fromkeys(_BENCH, bench)}
         more = [self._k] if self._call.k else []
         return await call(self._function, asked, *more, **{name: known[name] for name in self._call.named})
+
+    def _with_embedder(self, said: Any, read: SystemReply, task: Task) -> SystemReply:
+        """Keep with the run, once, which embedder found the results of `sightline.search`."""
+        embedder = getattr(said, "embedder", None)
+        if not isinstance(embedder, str) or isinstance(read, Outcome) or embedder in self._embedders:
+            return read
+        self._embedders.add(embedder)
+        return Outcome(read, entries=(LedgerEntry(SEARCHED_BY, embedder, task.id),))
 
     def _read(self, said: Any, task: Task, bench: Benchmark) -> SystemReply:
         try:
