@@ -18,10 +18,11 @@ from dataclasses import dataclass
 from typing import Any, cast, get_args
 
 from sightline.arguments import checked
-from sightline.benchmark.from_tables import read_ranking
+from sightline.benchmark.from_tables import RISING, read_ranking, rises
 from sightline.benchmark.provenance import SEARCHED_BY
 from sightline.class_names import name_of
 from sightline.engine.user_functions import UserFunction, call, describe_error, fingerprint, function_name
+from sightline.english import counted
 from sightline.errors import StoppedError, UserError, require_at_least
 from sightline.metrics.choices.parse import parse_choice
 from sightline.runs.systems.base import (
@@ -97,8 +98,8 @@ class FunctionSystem:
     Parameters
     ----------
     function:
-        `function(query, k)`, `function(query)` or `function(task)`, also asynchronous. For pictures it returns ids,
-        best first, `(id, score)` pairs, `{id: score}` or search hits; a set of ids for exactly these pictures. For
+        `function(query, k)`, `function(query)` or `function(task)`, also asynchronous. For pictures it returns ids or
+        `(id, score)` pairs, best first, `{id: score}` or search hits; a set of ids for exactly these pictures. For
         other tasks it returns the text of the answer, or an option's key. A prediction of `sightline` is taken as it
         is. A function that is not asynchronous is called in a thread.
     name:
@@ -122,7 +123,7 @@ class FunctionSystem:
         self.kinds = ALL_KINDS if self._call.whole_task else FINDING
         self.concurrency = concurrency
         self.notes: list[str] = []
-        self._unknown = 0
+        self._unknown = self._rising = 0
         self._embedders: set[str] = set()
 
     @property
@@ -152,7 +153,9 @@ class FunctionSystem:
         """Say what was odd about the results."""
         if self._unknown:
             self.notes.append(f"ids that the benchmark does not have, and count as wrong: {self._unknown:,}")
-            self._unknown = 0
+        if self._rising:
+            self.notes.append(f"{counted(self._rising, 'ranking has', 'rankings have')} {RISING}")
+        self._unknown = self._rising = 0
         self._embedders.clear()
 
     async def _said(self, asked: Task | str, bench: Benchmark) -> Any:
@@ -175,6 +178,7 @@ class FunctionSystem:
             return Failure("bad-prediction", error.message)
         if not isinstance(found, Ranking):
             return found
+        self._rising += rises(said, found)
         own = own_pictures(task, allowed=False)
         kept = [at for at, picture in enumerate(found.pictures) if picture not in own][: self._k]
         pictures = tuple(found.pictures[at] for at in kept)
