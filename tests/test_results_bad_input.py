@@ -79,6 +79,18 @@ WRONG: dict[str, tuple[Call, str]] = {
         lambda made: sightline.load(made.runs[0], sightline.Run).attempts[_any("q0")],
         "'q0' is not the place of a row",
     ),
+    "two runs that are one": (
+        lambda made: sightline.power([sightline.score(made.benchmark, made.runs[0])] * 2, difference=0.1),
+        r"The two runs have the same value of .* on every task.*\n.*--sd 0\.3 \(sd=0\.3\)",
+    ),
+    "no spread": (lambda made: sightline.power(difference=0.1), r"--sd \(sd=\) or --disagreement \(disagreement=\)"),
+    "neither a difference nor tasks": (lambda made: sightline.power(sd=0.3), r"--tasks 200 \(tasks=200\)"),
+    "a budget in words": (lambda made: sightline.Session(budget="five"), r'--budget 5usd \(budget="5usd"\)'),
+    "no picture to find": (lambda made: sightline.search("a dog", k=0), r"at least 1; it is 0.\n.*-k 10 \(k=10\)"),
+    "a folder that is not there": (
+        lambda made: sightline.search("a dog", made.benchmark.with_name("gone")),
+        r"there is no folder .*gone.\n.*--in FOLDER \(folder=\)",
+    ),
     "nothing to load": (lambda made: sightline.load(_any(None)), "Expected the path"),
     "nothing to validate": (
         lambda made: sightline.validate(_any(7)),

@@ -205,6 +205,15 @@ def test_systems_do_not_see_what_a_model_wrote(tmp_path: Path) -> None:
     assert scores["ndcg@10"].mean == 1 and "same-source" in codes(scores.warnings)
 
 
+def test_a_system_that_sees_no_pixel_is_warned_of_the_others_and_not_of_itself(tmp_path: Path) -> None:
+    made = benchmark_in(tmp_path / "bench", captions=True)
+    for by, place in (("random", later), ("captions", first)):
+        scores = sightline.score(made, run_in(tmp_path / by, made, f"blind:by={by}", place, **shown()))
+        left = {row.name for row in scores.baselines if not row.beaten and row.metric == "ndcg@10"} - {f"blind:by={by}"}
+        (said,) = [one.message for one in scores.warnings if one.code == "blind-not-beaten"]
+        assert any(f"is not above {name}, which" in said for name in left)
+
+
 def test_a_run_goes_on_as_it_was_begun(tmp_path: Path) -> None:
     benchmark_in(tmp_path / "bench", captions=True)
     run = partial(sightline.run, tmp_path / "bench", "blind:by=all", workspace=tmp_path / "ws")

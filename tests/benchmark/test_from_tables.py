@@ -239,7 +239,8 @@ def test_what_is_odd_about_rankings_is_counted(caplog: pytest.LogCaptureFixture)
     assert not caplog.text
     said = {"q1": iter(["a.jpg", "zz.jpg", "a.jpg"]), "q2": [("a.jpg", 1), ("c.jpg", 2), ("yy.jpg", 0)]}
     run = Run.from_rankings(said, benchmark=made)
-    assert [one.prediction.pictures for one in run.attempts] == [("a.jpg", "zz.jpg"), ("a.jpg", "c.jpg", "yy.jpg")]
+    pairs = Ranking(("a.jpg", "c.jpg", "yy.jpg"), (1.0, 2.0, 0.0))
+    assert [one.prediction for one in run.attempts] == [Ranking(("a.jpg", "zz.jpg")), pairs]
     assert "1 ranking has a picture more than once" in caplog.text
     assert "1 ranking has scores that do not fall: the order of the list counts" in caplog.text
     assert '2 results are not among the pictures of "benchmark"' in caplog.text and '"zz.jpg", "yy.jpg"' in caplog.text

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from functools import partial
 from pathlib import Path
 
 import orjson
@@ -144,8 +143,9 @@ def test_a_run_of_nothing_is_refused_and_says_what_the_system_can_do(colours: Pa
     can = 'scripted can do answer and choose tasks, and "colours" has only rank tasks among the first 2 tasks'
     for planned in (False, True):
         with pytest.raises(UserError, match=can) as refused:
-            begin = partial(dry_run, run) if planned else run
-            begin(colours, system, tmp_path / "run", limit=2)
+            if planned:
+                dry_run(run, colours, system, tmp_path / "run", limit=2)
+            run(colours, system, tmp_path / "run", limit=2)
         assert "rank tasks" in str(refused.value.fix) and "--limit (limit=)" in str(refused.value.fix)
     assert not (tmp_path / "run").exists()
 

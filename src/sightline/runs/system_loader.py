@@ -37,7 +37,7 @@ from sightline.runs.systems.base import (
     parameters_of,
 )
 from sightline.runs.systems.registry import is_built_in, sees_truth
-from sightline.types import Benchmark, Failure, Json, LedgerEntry, Scope, Task, TaskKind
+from sightline.types import Benchmark, Failure, Json, LedgerEntry, Scope, Task
 
 
 def visible(benchmark: Benchmark, *, show_annotations: bool = False) -> Benchmark:
@@ -165,7 +165,7 @@ class LoadedSystem:
         return (self.spec and self.spec.given_name) or own or (self.spec.name if self.spec else "system")
 
     @property
-    def left_out(self) -> Counter[TaskKind]:
+    def left_out(self) -> Counter[str]:
         """How many of the tasks are of kinds that the system does not do."""
         kinds = kinds_of(self.system)
         return Counter(task.kind for task in self.tasks if task.kind not in kinds)

@@ -104,12 +104,14 @@ def test_an_embedder_whose_vectors_all_have_no_direction_is_an_error(value: floa
     def broken(batch: list[Any]) -> Any:
         return np.full((len(batch), 3), value)
 
-    folder, space = draw(tmp_path / "pictures", *NAMES), {"workspace": tmp_path / "ws"}
+    folder, space = draw(tmp_path / "pictures", *NAMES), tmp_path / "ws"
+    pictureless = FunctionEmbedder("broken", pictures=broken, texts=words)
+    wordless = FunctionEmbedder("wordless", pictures=means, texts=broken)
     for _ in range(2):
         with pytest.raises(UserError, match=f"broken gave no usable vector for any of {len(NAMES)} pictures"):
-            sightline.search("red", folder, embedder=FunctionEmbedder("broken", pictures=broken, texts=words), **space)
+            sightline.search("red", folder, embedder=pictureless, workspace=space)
     with pytest.raises(UserError, match="wordless gave no usable vector for any of 2 texts"):
-        sightline.embed(["a", "b"], embedder=FunctionEmbedder("wordless", pictures=means, texts=broken), **space)
+        sightline.embed(["a", "b"], embedder=wordless, workspace=space)
 
 
 def test_a_new_picture_without_a_direction_is_left_out_and_the_others_are_found(tmp_path: Path) -> None:
