@@ -86,7 +86,7 @@ WRONG: dict[str, tuple[Call, str]] = {
     "no spread": (lambda made: sightline.power(difference=0.1), r"--sd \(sd=\) or --disagreement \(disagreement=\)"),
     "neither a difference nor tasks": (lambda made: sightline.power(sd=0.3), r"--tasks 200 \(tasks=200\)"),
     "a budget in words": (lambda made: sightline.Session(budget="five"), r'--budget 5usd \(budget="5usd"\)'),
-    "no picture to find": (lambda made: sightline.search("a dog", k=0), r"at least 1; it is 0.\n.*-k 10 \(k=10\)"),
+    "no picture to find": (lambda made: sightline.search("a dog", k=0), r"-k 0 \(k=0\) must be at least 1"),
     "a folder that is not there": (
         lambda made: sightline.search("a dog", made.benchmark.with_name("gone")),
         r"there is no folder .*gone.\n.*--in FOLDER \(folder=\)",

@@ -179,6 +179,6 @@ def _number(digits: str, text: str) -> float:
         point, none = digits.replace(",", "."), digits.replace(",", "")
         raise UserError(
             f'"{text.strip()}" may mean {point} or {none} dollars.',
-            f'Write it without the comma: --budget {none}usd or {point}usd (budget="{none}usd" or "{point}usd").',
+            f"write it without the comma: --budget {none}usd, or --budget {point}usd",
         )
     raise UserError(f'"{text}" is not an amount in dollars.', 'For example --budget 0.50usd (budget="0.50usd").')
