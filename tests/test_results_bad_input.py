@@ -15,6 +15,11 @@ from sightline.types import Benchmark
 
 Call = Callable[[Sample], object]
 
+
+def _no_results() -> sightline.Results:
+    return sightline.Results("a dog", (), None, None, 0)
+
+
 WRONG: dict[str, tuple[Call, str]] = {
     "the run first": (lambda made: sightline.score(made.runs[0], made.benchmark), "is a run, not a benchmark"),
     "a benchmark twice": (lambda made: sightline.score(made.benchmark, made.benchmark), "is a benchmark, not a run"),
@@ -55,6 +60,36 @@ WRONG: dict[str, tuple[Call, str]] = {
     "a run that is loaded as a benchmark": (
         lambda made: sightline.load(made.runs[0], Benchmark),
         "is a run, not a benchmark",
+    ),
+    "a task that is not there": (
+        lambda made: sightline.load(made.benchmark, Benchmark).tasks["q00"],
+        r'There is no task "q00"\.\n  Did you mean "q0"\? Give the id',
+    ),
+    "a task beyond the last": (
+        lambda made: sightline.load(made.benchmark, Benchmark).tasks[10_000],
+        r"There is no row 10,000\.\n  Places are 0 to",
+    ),
+    "a task by a list": (
+        lambda made: sightline.load(made.benchmark, Benchmark).tasks[_any(["q0"])],
+        r"\['q0'\] is not the place of a row",
+    ),
+    "a hit by its id": (lambda made: _no_results()[_any("x")], "'x' is not the place of a row"),
+    "a hit where there is none": (lambda made: _no_results()[0], r"There is no row 0\.\n  There are no rows"),
+    "an attempt by its task": (
+        lambda made: sightline.load(made.runs[0], sightline.Run).attempts[_any("q0")],
+        "'q0' is not the place of a row",
+    ),
+    "two runs that are one": (
+        lambda made: sightline.power([sightline.score(made.benchmark, made.runs[0])] * 2, difference=0.1),
+        r"The two runs have the same value of .* on every task.*\n.*--sd 0\.3 \(sd=0\.3\)",
+    ),
+    "no spread": (lambda made: sightline.power(difference=0.1), r"--sd \(sd=\) or --disagreement \(disagreement=\)"),
+    "neither a difference nor tasks": (lambda made: sightline.power(sd=0.3), r"--tasks 200 \(tasks=200\)"),
+    "a budget in words": (lambda made: sightline.Session(budget="five"), r'--budget 5usd \(budget="5usd"\)'),
+    "no picture to find": (lambda made: sightline.search("a dog", k=0), r"-k 0 \(k=0\) must be at least 1"),
+    "a folder that is not there": (
+        lambda made: sightline.search("a dog", made.benchmark.with_name("gone")),
+        r"there is no folder .*gone.\n.*--in FOLDER \(folder=\)",
     ),
     "nothing to load": (lambda made: sightline.load(_any(None)), "Expected the path"),
     "nothing to validate": (

@@ -197,6 +197,7 @@ def test_tasks_of_a_benchmark_can_be_cut(made: dict[str, Any]) -> None:
     tasks = made["benchmark"].tasks
     assert list(tasks[:2]) == ["q0", "q1"] and list(tasks[-1:]) == ["choice"] and tasks[:2]["q1"] is tasks["q1"]
     assert tasks == dict(tasks) and len(made["benchmark"]) == len(tasks) == TASKS + 1
+    assert tasks[0] is tasks["q0"] and tasks[-1] is tasks["choice"] and tasks.get("q00") is None
     with pytest.raises(KeyError):
         tasks["nothing"]
 

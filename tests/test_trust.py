@@ -14,9 +14,10 @@ import pytest
 
 import sightline
 from command_line import Cli
+from search_tools import Colours
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.grade import grade_of
-from sightline.benchmark.provenance import Provenance
+from sightline.benchmark.provenance import SEARCHED_BY, Provenance
 from sightline.benchmark.review_decisions import labels_of
 from sightline.benchmark.review_sample import sample_of
 from sightline.errors import UserError
@@ -189,6 +190,37 @@ def test_a_rehearsal_draws_no_comparison_unless_asked(cli: Cli, tmp_path: Path) 
     assert asked.sections[0].comparison is not None
 
 
+def test_a_function_that_returns_results_of_the_judge_is_not_independent(tmp_path: Path) -> None:
+    """Whether it is spelled as a system or called inside a function, the embedder is the one that judged."""
+    made = benchmark_in(tmp_path / "bench", judge=Colours().name)
+    other = replace(made, card={}, judgments=())
+
+    def finds(query: str, k: int) -> sightline.Results:
+        return sightline.search(query, tmp_path / "pictures", k=k, embedder=Colours(), workspace=tmp_path / "ws")
+
+    system = sightline.FunctionSystem(finds)
+    for _ in range(2):  # What one run noted must not keep the next from noting it.
+        done = sightline.run(made, system, workspace=tmp_path / "ws", limit=3)
+        assert [entry.model for entry in done.run.ledger if entry.stage == SEARCHED_BY] == [Colours().name]
+    for found in (done, sightline.run(tmp_path / "bench", Colours(), workspace=tmp_path / "ws", limit=3)):
+        assert "same-source" in codes(sightline.score(made, found).warnings)
+    assert "same-source" not in codes(sightline.score(other, done.run).warnings)
+
+
+def test_scores_on_a_stranger_leave_those_of_the_run_alone(tmp_path: Path) -> None:
+    """Two benchmarks of the same name, of which the one in memory has no checksum."""
+    made = benchmark_in(tmp_path / "bench")
+    run = run_in(tmp_path / "run", made, "retriever", later)
+    sightline.score(tmp_path / "bench", run)
+    before = (run / "scores.json").read_bytes()
+    other = Benchmark.from_tables(["a"], {"red": "red"}, {"red": ["a"]}, name=made.name)
+    with pytest.raises(UserError, match="has no task of the benchmark"):
+        sightline.score(other, run)
+    assert (run / "scores.json").read_bytes() == before
+    with pytest.raises(UserError, match="has no task of the benchmark"):
+        sightline.score(made, sightline.Run.from_rankings({"red": ["a"]}, benchmark=other))
+
+
 def test_systems_do_not_see_what_a_model_wrote(tmp_path: Path) -> None:
     made = benchmark_in(tmp_path / "bench", captions=True)
     assert visible(made).annotations == () and len(visible(made, show_annotations=True).annotations) == 24
@@ -201,6 +233,15 @@ def test_systems_do_not_see_what_a_model_wrote(tmp_path: Path) -> None:
     assert done.run.limits["show_annotations"] is True
     scores = sightline.score(tmp_path / "bench", tmp_path / "run")
     assert scores["ndcg@10"].mean == 1 and "same-source" in codes(scores.warnings)
+
+
+def test_a_system_that_sees_no_pixel_is_warned_of_the_others_and_not_of_itself(tmp_path: Path) -> None:
+    made = benchmark_in(tmp_path / "bench", captions=True)
+    for by, place in (("random", later), ("captions", first)):
+        scores = sightline.score(made, run_in(tmp_path / by, made, f"blind:by={by}", place, **shown()))
+        left = {row.name for row in scores.baselines if not row.beaten and row.metric == "ndcg@10"} - {f"blind:by={by}"}
+        (said,) = [one.message for one in scores.warnings if one.code == "blind-not-beaten"]
+        assert any(f"is not above {name}, which" in said for name in left)
 
 
 def test_a_run_goes_on_as_it_was_begun(tmp_path: Path) -> None:

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
+from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self, SupportsIndex, TypeVar, overload
 
-from sightline.errors import MissingExtraError
+from sightline.errors import MissingExtraError, UserError
 from sightline.markup import Markup, join, tag
 from sightline.plain_text import printable, short
 
@@ -110,6 +111,23 @@ class Frames(Shown):
         return polars.DataFrame(self.records(), infer_schema_length=None, strict=False)
 
 
+class NoRowError(UserError, IndexError, KeyError):
+    """No row has this place or name; also what sequences and mappings raise."""
+
+
+def place_of(at: SupportsIndex, rows: int) -> int:
+    """The place that a key names among so many rows; any other is refused with the places that there are."""
+    try:
+        place = index(at)
+    except TypeError:
+        fix = "Give a number, such as [0], or a range, such as [:5]."
+        raise NoRowError(f"{at!r:.60} is not the place of a row.", fix) from None
+    if not -rows <= place < rows:
+        fix = f"Places are 0 to {rows - 1:,}." if rows else "There are no rows."
+        raise NoRowError(f"There is no row {place:,}.", fix)
+    return place
+
+
 class Table(Frames, Generic[RowT]):
     """A result with rows: iterate over it, take its length, or turn it into records or a data frame."""
 
@@ -144,8 +162,9 @@ class Rows(tuple[RowT, ...], Table[RowT]):
     @overload
     def __getitem__(self, at: slice, /) -> Self: ...
     def __getitem__(self, at: SupportsIndex | slice, /) -> RowT | Self:
-        found = super().__getitem__(at)
-        return type(self)(found) if isinstance(at, slice) else found  # type: ignore[return-value, arg-type]
+        if isinstance(at, slice):
+            return type(self)(super().__getitem__(at))
+        return super().__getitem__(place_of(at, len(self)))
 
     __repr__ = Shown.__repr__
 

@@ -323,7 +323,7 @@ def power(
     """
     if not isinstance(runs, Sequence) or isinstance(runs, str) or len(runs) not in (0, 2):
         given = len(runs) if isinstance(runs, Sequence) and not isinstance(runs, str) else 1
-        raise UserError(f"{given} runs were given.", "give two scored runs, or none and --sd")
+        raise UserError(f"{given} runs were given.", "Give two scored runs, or none and --sd (sd=).")
     warnings: tuple[ScoreWarning, ...] = ()
     if runs:
         first, second = (run if isinstance(run, Scores) else scores_now(as_path(run, "a scored run")) for run in runs)

@@ -233,6 +233,19 @@ def test_queries_that_the_benchmark_does_not_have(caplog: pytest.LogCaptureFixtu
     assert '"zz"' in caplog.text
 
 
+def test_what_is_odd_about_rankings_is_counted(caplog: pytest.LogCaptureFixture) -> None:
+    made = Benchmark.from_tables(None, None, GRADES)
+    Run.from_rankings({"q1": {"a.jpg": 1, "c.jpg": 2}, "q2": [("a.jpg", 2), ("c.jpg", 2)]}, benchmark=made)
+    assert not caplog.text
+    said = {"q1": iter(["a.jpg", "zz.jpg", "a.jpg"]), "q2": [("a.jpg", 1), ("c.jpg", 2), ("yy.jpg", 0)]}
+    run = Run.from_rankings(said, benchmark=made)
+    pairs = Ranking(("a.jpg", "c.jpg", "yy.jpg"), (1.0, 2.0, 0.0))
+    assert [one.prediction for one in run.attempts] == [Ranking(("a.jpg", "zz.jpg")), pairs]
+    assert "1 ranking has a picture more than once" in caplog.text
+    assert "1 ranking has scores that do not fall: the order of the list counts" in caplog.text
+    assert '2 results are not among the pictures of "benchmark"' in caplog.text and '"zz.jpg", "yy.jpg"' in caplog.text
+
+
 def test_sets_answers_and_choices_are_tasks_of_their_kind() -> None:
     made = Benchmark.from_tables(
         pictures=["a.jpg", "b.jpg"],

@@ -6,6 +6,7 @@ import errno
 import json
 import re
 import sqlite3
+from pathlib import Path
 
 import pytest
 
@@ -79,6 +80,15 @@ def test_a_mistake_gets_a_message_and_exit_code_2(cli: Cli, arguments: tuple[str
     assert done.returncode == 2, done.stderr
     assert says in done.stderr and done.stderr.startswith("error: ")
     assert "Traceback" not in done.stderr and done.stdout == ""
+
+
+def test_a_folder_that_is_called_like_a_stage_of_make(cli: Cli, tmp_path: Path) -> None:
+    told = "For the folder of that name write ./pictures."
+    assert told not in cli("make", "pictures", "--plan").stderr
+    (tmp_path / "pictures").mkdir()
+    done = cli("make", "pictures", "--plan")
+    assert done.returncode == 2 and told in done.stderr
+    assert told not in cli("make", "./pictures", "--plen").stderr
 
 
 def test_doctor_says_what_is_there(cli: Cli) -> None:

@@ -262,6 +262,16 @@ def test_a_wholly_different_benchmark_is_not_called_a_version(length_metric: str
     assert evaluate(replace(made, name="other", checksum=tried.benchmark_checksum), tried, [length_metric]).overall
 
 
+def test_a_run_without_a_task_of_the_benchmark_is_refused(length_metric: str) -> None:
+    tried = replace(run({"x": Text("ab")}), benchmark_checksum=None)
+    for insist in (False, True):
+        with pytest.raises(UserError, match='its tasks are like "x", those of the benchmark like "p"') as refused:
+            evaluate(bench({"p": Answer("ab")}), tried, [length_metric], allow_other_version=insist)
+        assert "that it was run on" in str(refused.value.fix)
+    nothing = replace(tried, attempts=())
+    assert evaluate(bench({"p": Answer("ab")}), nothing, [length_metric]).overall[length_metric].mean == 0
+
+
 def test_unknown_tasks_are_reported(length_metric: str) -> None:
     scores = evaluate(bench({"p": Answer("ab")}), run({"p": Text("ab"), "x": Text(""), "w": Text("")}), [length_metric])
     assert scores.unknown_tasks == ("w", "x")

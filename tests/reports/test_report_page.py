@@ -15,7 +15,7 @@ from reports.report_samples import OWNERS, PICTURES, Folders, make_benchmark, sc
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.errors import UserError
 from sightline.metrics.scores import read_scores, write_scores
-from sightline.reports.leaderboard import build_leaderboard
+from sightline.reports.leaderboard import build_leaderboard, write_leaderboard
 from sightline.reports.report import report as write_report
 from sightline.reports.text import estimate, interval, p_value, score, signed
 from sightline.runs.folder import read_run, write_run
@@ -392,6 +392,21 @@ def test_a_broken_folder_is_refused_by_name(copied: Folders, tmp_path: Path) -> 
         write_report([tmp_path / "nothing"], tmp_path / "page.html")
     with pytest.raises(UserError, match="nothing to report on"):
         write_report([], tmp_path / "page.html")
+
+
+def test_files_among_the_runs_are_skipped_and_named(
+    copied: Folders, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """`leaderboard` writes into the folder of the runs; `report BENCH runs/*` names those files too."""
+    runs = copied.runs[0].parent
+    write_leaderboard(build_leaderboard(runs))
+    given = [copied.benchmark, *sorted(runs.iterdir())]
+    assert len(given) == len(copied.runs) + 4
+    page = write_report(given, tmp_path / "page.html")
+    assert [len(section.runs) for section in page.sections] == [len(copied.runs)]
+    assert "leaderboard.csv" in caplog.text and "Skipped" in caplog.text
+    with pytest.raises(UserError, match=r"nothing to report on: .*leaderboard\.csv is no folder"):
+        write_report(runs / "leaderboard.csv", tmp_path / "page.html")
 
 
 @pytest.mark.parametrize("name", ["page", "page.txt", "page.pdf"])

@@ -171,6 +171,16 @@ def test_ids_that_nobody_knows_are_told_and_k_cuts(bench: Benchmark, tmp_path: P
     assert done.run.attempts[0].prediction == Ranking(("zz", "a")) and "count as wrong: 2" in done.notes[0]
 
 
+def test_pairs_keep_their_order_and_those_that_rise_are_told(bench: Benchmark, tmp_path: Path) -> None:
+    def rising(query: str) -> list[tuple[str, float]]:
+        return [("a", 0.1), ("b", 0.9)]
+
+    for said, notes in ((rising, 1), (lambda query: rising(query)[::-1], 0)):
+        done = sightline.run(bench, said, workspace=tmp_path)
+        assert len(done.notes) == notes and all("2 rankings have scores that do not fall" in one for one in done.notes)
+    assert sightline.run(bench, rising, workspace=tmp_path).run.attempts[0].prediction == Ranking(("a", "b"))
+
+
 def test_a_function_of_the_task_answers_all_kinds(colours: Path, tmp_path: Path) -> None:
     seen = {}
 

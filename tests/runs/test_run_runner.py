@@ -11,6 +11,7 @@ import pytest
 
 import sightline
 from runs.run_world import Scripted, coloured
+from sightline import dry_run
 from sightline.benchmark.folder import read_benchmark
 from sightline.errors import SightlineError, StoppedError, UserError
 from sightline.runs.folder import read_run
@@ -134,6 +135,29 @@ def test_tasks_that_a_system_does_not_do_are_left_out_and_said(colours: Path, tm
     system.kinds = frozenset(("choose",))  # type: ignore[attr-defined]
     done = run(colours, system, tmp_path / "run")
     assert done.attempts == 3 and done.left_out == {"rank": 4, "select": 2, "answer": 1}
+
+
+def test_a_run_of_nothing_is_refused_and_says_what_the_system_can_do(colours: Path, tmp_path: Path) -> None:
+    system = Scripted(lambda task: Choice("A"))
+    system.kinds = frozenset(("choose", "answer"))  # type: ignore[attr-defined]
+    can = 'scripted can do answer and choose tasks, and "colours" has only rank tasks among the first 2 tasks'
+    for planned in (False, True):
+        with pytest.raises(UserError, match=can) as refused:
+            if planned:
+                dry_run(run, colours, system, tmp_path / "run", limit=2)
+            run(colours, system, tmp_path / "run", limit=2)
+        assert "rank tasks" in str(refused.value.fix) and "--limit (limit=)" in str(refused.value.fix)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_plan_says_why_nothing_or_less_is_asked(colours: Path, tmp_path: Path) -> None:
+    system = Scripted(lambda task: Choice("A"))
+    system.kinds = frozenset(("choose",))  # type: ignore[attr-defined]
+    plan = dry_run(run, colours, system, tmp_path / "run")
+    assert "no chat model would be called" in repr(plan) and "no chat model would be called" in str(plan)
+    assert plan.notes == ("Left out, because such a system does not do them: 4 rank, 2 select, 1 answer.",)
+    run(colours, system, tmp_path / "run")
+    assert dry_run(run, colours, system, tmp_path / "run").notes[0].endswith("run already.")
 
 
 def test_calls_and_prices_go_to_the_ledger(colours: Path, tmp_path: Path) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast, get_args
 
@@ -219,12 +220,15 @@ def run_from_rankings(
 ) -> Run:
     """A run from results at hand; `Run.from_rankings` says how."""
     by_query = rankings if isinstance(rankings, Mapping) else _by_query(rankings, columns or {})
+    by_query = {query: list(given) if isinstance(given, Iterator) else given for query, given in by_query.items()}
     attempts = tuple(
         Attempt(_id(query, "rankings"), read_ranking(given, f'The ranking of "{query}"'))
         for query, given in by_query.items()
     )
     if not attempts:
         raise UserError("There is no ranking.", "Give {query: {picture: score}}, {query: [pictures]} or a data frame.")
+    for warning in _odd_rankings(by_query.values(), [attempt.prediction for attempt in attempts]):
+        _log.warning("%s", warning)
     if isinstance(benchmark, os.PathLike) or (isinstance(benchmark, str) and (Path(benchmark) / HEADER).is_file()):
         benchmark = read_benchmark(as_path(benchmark, "a benchmark"))
     if isinstance(benchmark, Benchmark):
@@ -244,6 +248,32 @@ def _check_tasks(attempts: Sequence[Attempt], benchmark: Benchmark) -> None:
     if unknown:
         said = counted(len(unknown), "query is", "queries are")
         _log.warning('%s not in "%s": %s', said, benchmark.name, some(unknown))
+    rankings = [attempt.prediction for attempt in attempts if isinstance(attempt.prediction, Ranking | PictureSet)]
+    strange = [one for ranking in rankings for one in ranking.pictures if one not in benchmark.corpus.pictures]
+    if strange and benchmark.corpus.pictures:
+        said = counted(len(strange), "result is", "results are")
+        _log.warning('%s not among the pictures of "%s", and counted as wrong: %s', said, benchmark.name, some(strange))
+
+
+def _odd_rankings(given: Iterable[Any], read: Sequence[Prediction]) -> Iterator[str]:
+    """Rankings that say something else than they may seem to: pictures that come twice, pairs out of order."""
+    ranked = [(one, found) for one, found in zip(given, read, strict=True) if isinstance(found, Ranking)]
+    doubled = sum(len(one) > len(found.pictures) for one, found in ranked if isinstance(one, Sized))
+    if doubled:
+        said = counted(doubled, "ranking has", "rankings have")
+        yield f"{said} a picture more than once; the first place of each counts"
+    rising = sum(rises(one, found) for one, found in ranked)
+    if rising:
+        yield f"{counted(rising, 'ranking has', 'rankings have')} {RISING}"
+
+
+RISING = "scores that do not fall: the order of the list counts. To order by score, give {picture: score}"
+
+
+def rises(given: object, ranking: Ranking) -> bool:
+    """Do the scores of (picture, score) pairs rise somewhere, as distances and unsorted scores do?"""
+    pairs = isinstance(given, list | tuple) and isinstance(next(iter(given), None), list | tuple)
+    return pairs and any(first < second for first, second in pairwise(ranking.scores or ()))
 
 
 def _by_query(table: Table, columns: Mapping[str, str]) -> dict[str, Any]:

@@ -20,6 +20,8 @@ CARD_FIELD = "provenance"
 """Of the card: what `Provenance.to_json` gives."""
 SHOW_ANNOTATIONS = "show_annotations"
 """Among the limits of a run: systems were shown texts by models."""
+SEARCHED_BY = "searched-by"
+"""A stage of a run's ledger: the embedder that a function under test searched with."""
 BENCHMAKER = "benchmaker"
 """Stands for the models behind files of benchmaker, which do not name them."""
 TEMPLATES = "templates"
@@ -169,8 +171,8 @@ def _aliases(model: str) -> frozenset[str]:
 
 
 def _names_used(run: Run) -> Iterator[str]:
-    """Every text among the parameters of a run; of `model@address`, the model."""
-    left: list[object] = [dict(run.parameters)]
+    """Every text among the parameters of a run, and who searched for it; of `model@address`, the model."""
+    left: list[object] = [dict(run.parameters), [entry.model for entry in run.ledger if entry.stage == SEARCHED_BY]]
     while left:
         value = left.pop()
         if isinstance(value, str):

@@ -69,7 +69,9 @@ class Budget:
     def usd(cls, amount: float) -> Budget:
         """`Budget.usd(5)`: five dollars."""
         if not 0 <= amount < float("inf"):
-            raise UserError(f"a budget of {amount} dollars can't be kept.", "give a positive amount: --budget 5usd")
+            raise UserError(
+                f"a budget of {amount} dollars can't be kept.", 'Give a positive amount: --budget 5usd (budget="5usd").'
+            )
         return cls(float(amount))
 
     @classmethod
@@ -77,7 +79,7 @@ class Budget:
         """`5usd`, `$5`, `0.50`, `0,50`, `1,234.50` → a budget in dollars; `1,000` is refused, for it may mean 1."""
         found = _AMOUNT.fullmatch(text)
         if found is None:
-            raise UserError(f'"{text}" is not an amount in dollars.', "for example --budget 5usd")
+            raise UserError(f'"{text}" is not an amount in dollars.', 'For example --budget 5usd (budget="5usd").')
         return cls.usd(_number(found[1], text))
 
     @property
@@ -179,4 +181,4 @@ def _number(digits: str, text: str) -> float:
             f'"{text.strip()}" may mean {point} or {none} dollars.',
             f"write it without the comma: --budget {none}usd, or --budget {point}usd",
         )
-    raise UserError(f'"{text}" is not an amount in dollars.', "for example --budget 5usd, or --budget 0.50usd")
+    raise UserError(f'"{text}" is not an amount in dollars.', 'For example --budget 0.50usd (budget="0.50usd").')

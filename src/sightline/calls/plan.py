@@ -94,6 +94,8 @@ class CostPlan(Table[StagePlan]):
         return self.stages
 
     def _line(self) -> str:
+        if not self.stages:
+            return "no chat model would be called: there is nothing to price"
         usd = self.usd
         money = "price unknown" if usd is None else _money(usd)
         return f"{sum(stage.calls for stage in self.stages):,} calls, {money}"
@@ -111,12 +113,13 @@ class CostPlan(Table[StagePlan]):
             )
             for stage in self.stages
         ]
-        return (html_table(head, rows, numeric=(2, 3, 4)), *map(quiet, self.notes))
+        table = (html_table(head, rows, numeric=(2, 3, 4)),) if rows else ()
+        return (*table, *map(quiet, self.notes))
 
     def __str__(self) -> str:
         """A line for each stage, the total, and how to go on."""
         if not self.stages:
-            return "  such a system asks no chat model: there is nothing to price"
+            return f"  {self._line()}"
         rows = [_cells(stage) for stage in self.stages]
         widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))] if rows else []
         lines = ["  " + "   ".join(map(_align, row, widths, range(len(row)))).rstrip() for row in rows]

@@ -8,6 +8,7 @@ import select
 import sys
 from collections.abc import Callable, Sequence
 from io import TextIOWrapper
+from pathlib import Path
 from typing import TextIO
 
 from cyclopts import App
@@ -104,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             sys.stdout.flush()
     except CycloptsError as error:
         elsewhere = bool(tokens) and plugins.is_elsewhere("commands", tokens[0])
-        _fail(str(plugins.unknown("commands", tokens[0], "") if elsewhere else error), 2)
+        _fail(str(plugins.unknown("commands", tokens[0], "") if elsewhere else error) + _not_the_folder(tokens), 2)
     except SightlineError as error:
         _fail(str(error), error.exit_code)
     except BrokenPipeError:
@@ -133,6 +134,16 @@ def _call(app: App, tokens: list[str]) -> None:
         if not isinstance(end, DryRunError):
             raise
         show_plan(end.plan, Common(json="--json" in tokens))
+
+
+def _not_the_folder(tokens: list[str]) -> str:
+    """How to name a folder that is called like a stage of `make`, where there is one."""
+    if tokens[:1] != ["make"] or not tokens[1:] or not Path(tokens[1]).is_dir():
+        return ""
+    from sightline.cli.make import app as stages
+
+    name = tokens[1]
+    return f'\n  "{name}" is a stage of make. For the folder of that name write ./{name}.' if name in stages else ""
 
 
 def _has_no_reader(stream: TextIO | None) -> bool:

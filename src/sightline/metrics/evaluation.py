@@ -109,12 +109,14 @@ def evaluate(
     A failed attempt and a missing prediction count as zero. Attempts at a task are averaged first: the task is the
     unit. `cluster_by` as in `cluster_tasks`; `context` gives vectors or an embedder to the metrics that need one.
     Where all tasks ask for sets and the run gives rankings, `DIRECT_RETRIEVAL` is added to the usual metrics.
-    A run of another benchmark, or of another version of it, is refused unless `allow_other_version`. A run that was
-    limited to some tasks is scored on those alone, and on the first `limit` of them where that is given.
+    A run of another benchmark, or of another version of it, is refused unless `allow_other_version`; one that has no
+    task of the benchmark always is. A run that was limited to some tasks is scored on those alone, and on the first
+    `limit` of them where that is given.
     """
     check_fraction("level", level)
     if not allow_other_version:
         _refuse_other_version(benchmark, run)
+    _refuse_other_tasks(benchmark, run)
     whole, benchmark = benchmark, within_limit(benchmark, run, limit)
     names = _fitting(metric_names(whole, metrics), whole, benchmark)
     if metrics is None and _is_direct_retrieval(benchmark, run):
@@ -230,6 +232,16 @@ def _refuse_other_version(benchmark: Benchmark, run: Run) -> None:
         f"(checksum {run.benchmark_checksum[:12]}) than the one given ({benchmark.checksum[:12]}).",
         "run it again on this version, or give the version that it was run on",
     )
+
+
+def _refuse_other_tasks(benchmark: Benchmark, run: Run) -> None:
+    """Benchmarks in memory have no checksum, and many have the same name: their tasks tell them apart."""
+    if run.attempts and all(attempt.task_id not in benchmark.tasks for attempt in run.attempts):
+        raise UserError(
+            f'This run of "{run.system}" has no task of the benchmark "{benchmark.name}": its tasks are like '
+            f'"{run.attempts[0].task_id}", those of the benchmark like "{next(iter(benchmark.tasks), "")}".',
+            "Give the benchmark that it was run on, or a run on this one.",
+        )
 
 
 def _attempts(benchmark: Benchmark, run: Run) -> tuple[list[Attempted], tuple[str, ...]]:

@@ -66,13 +66,19 @@ def sample_plan(
     if tasks is not None and difference is None:
         seen = detectable(tasks, expected.sd, alpha=alpha, power=power, design_effect=effect)
         return SamplePlan(seen, tasks, alpha, power, effect, "difference", expected)
-    raise UserError("give either a difference or a number of tasks.", "--difference 0.05, or --tasks 200")
+    raise UserError(
+        "give either a difference or a number of tasks.",
+        "For example --difference 0.05 (difference=0.05), or --tasks 200 (tasks=200).",
+    )
 
 
 def given_spread(sd: float | None, disagreement: float | None, design_effect: float) -> Spread:
     """A spread from what the user knows; of right/wrong tasks the differences are -1, 0 and 1."""
     if sd is None and disagreement is None:
-        raise UserError("the spread of differences is not known.", "give two scored runs, --sd or --disagreement")
+        raise UserError(
+            "the spread of differences is not known.",
+            "Give two scored runs, --sd (sd=) or --disagreement (disagreement=).",
+        )
     share = sd**2 if disagreement is None and sd is not None else disagreement or 0.0
     return Spread(sd=share**0.5 if sd is None else sd, disagreement=min(share, 1.0), design_effect=design_effect, n=0)
 
@@ -87,4 +93,11 @@ def learnt_spread(first: Scores, second: Scores, metric: str | None = None) -> S
     if before.ids != after.ids:
         raise UserError("the runs are not on the same tasks.", "score both on the same benchmark")
     differences = np.asarray(after.columns[chosen].values - before.columns[chosen].values)
+    known = differences[np.isfinite(differences)]
+    if len(known) > 1 and np.ptp(known) == 0:
+        same = "the same value" if known[0] == 0 else "the same difference"
+        raise UserError(
+            f"The two runs have {same} of {chosen} on every task: nothing can be learnt about how differences vary.",
+            "Give runs of two systems that differ, or say the standard deviation: --sd 0.3 (sd=0.3).",
+        )
     return spread(differences, before.clusters if first.clustered_by is not None else None)

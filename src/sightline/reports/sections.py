@@ -5,6 +5,7 @@ And the tables beside a page, as CSV: every attempt at every task, every slice, 
 
 from __future__ import annotations
 
+import logging
 import re
 import unicodedata
 from collections import Counter
@@ -20,6 +21,7 @@ from sightline.agent.attribution import attribute_folder
 from sightline.benchmark.files import HEADER as BENCHMARK_FILE
 from sightline.benchmark.folder import read_benchmark
 from sightline.benchmark.grade import grade_of
+from sightline.english import some
 from sightline.errors import UserError
 from sightline.io.files import PathLike
 from sightline.metrics.blind_rows import BaselineScore
@@ -35,6 +37,8 @@ from sightline.runs.trust import is_circular, with_trust
 from sightline.types import Benchmark, Json, PictureSet, Relevance, Run, ScoreWarning, TaskKind
 
 Key: TypeAlias = tuple[str, str | None]
+_GIVE = f"Give folders that hold {BENCHMARK_FILE} or {RUN_FILE}, for example runs/*/."
+_log = logging.getLogger(__name__)
 _NOT_PLAIN = re.compile(r"[^a-z0-9]+")
 
 
@@ -202,22 +206,27 @@ def gather(sources: Sequence[PathLike], *, date: datetime | None = None, rehears
 
 
 def _folders(sources: Iterable[PathLike]) -> dict[Path, str]:
-    """Each folder once, with the file that says what it is."""
+    """Each folder once, with the file that says what it is; files, as `runs/*` names them too, are passed over."""
     found: dict[Path, str] = {}
     seen: set[Path] = set()
+    files: list[str] = []
     for source in sources:
         folder = Path(source).expanduser()
+        if folder.is_file():
+            files.append(str(folder))
+            continue
         marker = next((name for name in (BENCHMARK_FILE, RUN_FILE) if (folder / name).is_file()), None)
         if marker is None:
             what = "neither a benchmark nor a run" if folder.is_dir() else "not a folder"
-            raise UserError(
-                f"{folder} is {what}.", f"give folders that hold {BENCHMARK_FILE} or {RUN_FILE}, for example runs/*/"
-            )
+            raise UserError(f"{folder} is {what}.", _GIVE)
         if folder.resolve() not in seen:
             seen.add(folder.resolve())
             found[folder] = marker
     if not found:
-        raise UserError("there is nothing to report on.", "give the folders of runs, of benchmarks or of both")
+        only = f": {some(files, 3)} {'is no folder' if len(files) == 1 else 'are no folders'}" if files else ""
+        raise UserError(f"There is nothing to report on{only}.", _GIVE)
+    if files:
+        _log.warning("Skipped files, which are neither runs nor benchmarks: %s.", some(files, 3))
     return found
 
 

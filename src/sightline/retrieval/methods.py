@@ -52,7 +52,9 @@ def check_query(query: SearchQuery) -> None:
     if not (query.text and query.text.strip()) and not query.like and not query.files:
         raise UserError("the query is empty.", 'say what to look for: sightline search "a dog on the beach"')
     if query.k < 1:
-        raise UserError(f"-k {query.k} asks for no picture.", "give a number from 1 on")
+        raise UserError(
+            f"-k {query.k} (k={query.k}) must be at least 1.", "Give the number of pictures to find, for example 10."
+        )
 
 
 def _check_numbers(method: Method) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, SupportsIndex, overload
 
-from sightline.display import Shown, Table, Thumbnail, pictures, quiet
+from sightline.display import Shown, Table, Thumbnail, pictures, place_of, quiet
 from sightline.english import counted
 from sightline.errors import StoppedError
 from sightline.plain_text import printable
@@ -145,7 +145,7 @@ class Results(Table[Hit]):
     @overload
     def __getitem__(self, at: slice, /) -> Results: ...
     def __getitem__(self, at: SupportsIndex | slice, /) -> Hit | Results:
-        return replace(self, hits=self.hits[at]) if isinstance(at, slice) else self.hits[at]
+        return replace(self, hits=self.hits[at]) if isinstance(at, slice) else self.hits[place_of(at, len(self.hits))]
 
     def __str__(self) -> str:
         """A line for each hit: score, id, time, place, tags; or why there is none."""

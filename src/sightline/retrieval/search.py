@@ -144,7 +144,7 @@ def _checked_workspace(folder: Path | None, workspace: Path) -> Path:
     if folder is not None:
         root, place = checked_places(folder, workspace)
         if not root.is_dir():
-            raise UserError(f"there is no folder {root}.", "check the path after --in")
+            raise UserError(f"there is no folder {root}.", "Check the path of the folder: --in FOLDER (folder=).")
         return place
     place = workspace.expanduser().absolute()
     if not index_names(place):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -43,7 +42,6 @@ from sightline.runs.systems.base import (
     Pricing,
     System,
     concurrency_of,
-    kinds_of,
     numbered,
     parameters_of,
 )
@@ -138,7 +136,14 @@ def _price(opened: LoadedSystem, out: Path | None) -> CostPlan:
     A system that asks no chat model gives a plan without stages. An agent's index is built as for the run itself.
     """
     done = set(map(key_of, read_run(out).attempts)) if out is not None and (out / HEADER).is_file() else set()
-    return run_async(_priced(opened.system, opened.attempts(done)))
+    todo = opened.attempts(done)
+    plan = run_async(_priced(opened.system, todo))
+    left = ", ".join(f"{count:,} {kind}" for kind, count in opened.left_out.items())
+    notes = (
+        *(() if todo else (f"Every attempt is in {out} already.",)),
+        *((f"Left out, because such a system does not do them: {left}.",) if left else ()),
+    )
+    return replace(plan, notes=(*plan.notes, *notes))
 
 
 async def _priced(system: System, attempts: Sequence[tuple[Task, int]]) -> CostPlan:
@@ -234,7 +239,7 @@ def run(
         read_run(folder),
         tasks=len(opened.tasks),
         made=made,
-        left_out=Counter(task.kind for task in opened.tasks if task.kind not in kinds_of(tested)),
+        left_out=opened.left_out,
         notes=tuple(getattr(tested, "notes", ())),
         seconds=time.monotonic() - started,
         benchmark=benchmark.folder if isinstance(benchmark, Benchmark) else Path(benchmark),
@@ -274,11 +279,9 @@ class _Job:
         """What run.json says; known once the system is prepared."""
         spec, system, benchmark = self.opened.spec, self.opened.system, self.opened.benchmark
         told = masked(parameters_of(system))
-        own: str | None = getattr(system, "name", None)
-        name = (spec and spec.given_name) or own or (spec.name if spec else "system")
         return Run(
             benchmark=benchmark.name,
-            system=name,
+            system=self.opened.name,
             attempts=(),
             benchmark_checksum=benchmark.checksum,
             parameters=told if spec is None else {**spec.parameters, **told},

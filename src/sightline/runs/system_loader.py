@@ -7,6 +7,7 @@ elsewhere (a plug-in, or an object that a program hands over), whose faults are 
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -19,6 +20,7 @@ from sightline.calls.session import Session
 from sightline.class_names import name_of
 from sightline.engine.event_loop import LoopThread
 from sightline.engine.user_functions import UserFunction
+from sightline.english import counted, listed
 from sightline.errors import SightlineError, UserError
 from sightline.io.files import PathLike, as_path
 from sightline.metrics.scope import Scopes
@@ -156,6 +158,18 @@ class LoadedSystem:
     repeat: int
     show_annotations: bool = False
 
+    @property
+    def name(self) -> str:
+        """What the system is called."""
+        own: str | None = getattr(self.system, "name", None)
+        return (self.spec and self.spec.given_name) or own or (self.spec.name if self.spec else "system")
+
+    @property
+    def left_out(self) -> Counter[str]:
+        """How many of the tasks are of kinds that the system does not do."""
+        kinds = kinds_of(self.system)
+        return Counter(task.kind for task in self.tasks if task.kind not in kinds)
+
     def attempts(self, done: Collection[tuple[str, int]]) -> list[tuple[Task, int]]:
         """Every attempt that is to be made and is not done."""
         kinds = kinds_of(self.system)
@@ -199,7 +213,23 @@ def load_system(
     if not isinstance(spec, Spec) or not is_built_in(spec.kind.name):
         tested = GuardedSystem(tested, None if isinstance(spec, Spec) else _name_of(spec, tested))
     tasks = tuple(islice(shown.tasks.values(), limit))
-    return LoadedSystem(shown, tested, spec if isinstance(spec, Spec) else None, tasks, repeat, show_annotations)
+    loaded = LoadedSystem(shown, tested, spec if isinstance(spec, Spec) else None, tasks, repeat, show_annotations)
+    if len(tasks) == sum(loaded.left_out.values()):
+        loaded.close()
+        raise _nothing_to_do(loaded)
+    return loaded
+
+
+def _nothing_to_do(loaded: LoadedSystem) -> UserError:
+    kinds, asked = listed(sorted(kinds_of(loaded.system))), listed(sorted(loaded.left_out))
+    whole = len(loaded.tasks) == len(loaded.benchmark.tasks)
+    there = "" if whole else f" among the first {counted(len(loaded.tasks), 'task')}"
+    more = "give another benchmark" if whole else "take more tasks: raise --limit (limit=)"
+    return UserError(
+        f'There is nothing to run: {loaded.name} can do {kinds} tasks, and "{loaded.benchmark.name}" has only '
+        f"{asked} tasks{there}.",
+        f"Choose a system that can do {asked} tasks, or {more}.",
+    )
 
 
 def check_numbers(**numbers: int | None) -> None:

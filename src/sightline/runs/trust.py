@@ -29,8 +29,6 @@ from sightline.types import Benchmark, Run, ScoreWarning, fewest_units
 REHEARSAL = "the labels are by built-in models and too few were checked by people"
 CHECK_FIX = f"Have people check{CHECK_LABELS.removeprefix('Check')}"
 REHEARSAL_FIX = f"{CHECK_FIX} To try things out, compare anyway with --rehearsal (rehearsal=True)."
-BLIND = "blind:"
-"""How the names of systems that see no pixel begin."""
 
 
 def with_trust(scores: Scores, benchmark: Benchmark, run: Run) -> Scores:
@@ -106,8 +104,8 @@ def is_rehearsal(scores: Scores) -> bool:
 
 
 def _not_beaten(system: str, rows: list[BaselineScore]) -> Iterator[ScoreWarning]:
-    left = unbeaten(rows)
-    if not left or system.startswith(BLIND):
+    left = [row for row in unbeaten(rows) if row.name != system]
+    if not left:
         return
     best = left[0]
     others = f", nor above {counted(len(left) - 1, 'other')}" if len(left) > 1 else ""

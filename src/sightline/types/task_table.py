@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, SupportsIndex, overload
 
-from sightline.display import Frames, Thumbnail, html_table, pictures
+from sightline.display import Frames, NoRowError, Thumbnail, html_table, pictures, place_of
 from sightline.english import counted
+from sightline.errors import did_you_mean
 from sightline.io.files import picture_path
 from sightline.markup import Markup, join, tag
 from sightline.plain_text import short, text_table
@@ -20,7 +21,10 @@ _PICTURES, _TASKS, _WORDS = 5, 10, 300
 
 
 class Tasks(dict[str, Task], Frames):
-    """Tasks by id: `tasks["q1"]` is one, `tasks[:5]` are the first five; iterating gives ids, as with any mapping."""
+    """Tasks by id: `tasks["q1"]` is one, `tasks[0]` the first, `tasks[:5]` are the first five.
+
+    Iterating gives ids, as with any mapping.
+    """
 
     def __init__(
         self,
@@ -33,14 +37,20 @@ class Tasks(dict[str, Task], Frames):
         self._truth, self._corpus, self._folder = truth or {}, corpus or {}, folder
 
     @overload
-    def __getitem__(self, key: str, /) -> Task: ...
+    def __getitem__(self, key: str | SupportsIndex, /) -> Task: ...
     @overload
     def __getitem__(self, key: slice, /) -> Tasks: ...
-    def __getitem__(self, key: str | slice, /) -> Task | Tasks:
-        if not isinstance(key, slice):
+    def __getitem__(self, key: str | SupportsIndex | slice, /) -> Task | Tasks:
+        if isinstance(key, str):
             return super().__getitem__(key)
+        if not isinstance(key, slice):
+            return super().__getitem__(list(self)[place_of(key, len(self))])
         names = list(self)[key]
         return Tasks({name: self[name] for name in names}, self._truth, self._corpus, self._folder)
+
+    def __missing__(self, key: str) -> Task:
+        usual = f"Give the id of one of the {counted(len(self), 'task')}, or its place from 0 on."
+        raise NoRowError(f'There is no task "{key}".', did_you_mean(key, self, usual))
 
     __repr__ = Frames.__repr__
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import sightline
 from make_tools import COLOURS, draw
@@ -96,3 +97,26 @@ def test_it_is_evaluated_on_a_benchmark(tmp_path: Path) -> None:
     done = sightline.run(bench, FunctionEmbedder("mean", pictures=means, texts=words), workspace=tmp_path / "ws")
     assert done.run.system == "retriever:embedder=mean" and not done.failures and done.attempts == 6
     assert sightline.score(bench, done.run, ["success@2"]).overall["success@2"].mean > 0.5
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 0.0])
+def test_an_embedder_whose_vectors_all_have_no_direction_is_an_error(value: float, tmp_path: Path) -> None:
+    def broken(batch: list[Any]) -> Any:
+        return np.full((len(batch), 3), value)
+
+    folder, space = draw(tmp_path / "pictures", *NAMES), tmp_path / "ws"
+    pictureless = FunctionEmbedder("broken", pictures=broken, texts=words)
+    wordless = FunctionEmbedder("wordless", pictures=means, texts=broken)
+    for _ in range(2):
+        with pytest.raises(UserError, match=f"broken gave no usable vector for any of {len(NAMES)} pictures"):
+            sightline.search("red", folder, embedder=pictureless, workspace=space)
+    with pytest.raises(UserError, match="wordless gave no usable vector for any of 2 texts"):
+        sightline.embed(["a", "b"], embedder=wordless, workspace=space)
+
+
+def test_a_new_picture_without_a_direction_is_left_out_and_the_others_are_found(tmp_path: Path) -> None:
+    folder, embedder = draw(tmp_path / "pictures", *NAMES), FunctionEmbedder("mean", pictures=means, texts=words)
+    sightline.search(NAMES[0], folder, embedder=embedder, workspace=tmp_path / "ws")
+    Image.new("RGB", (32, 32)).save(folder / "black.png")
+    found = sightline.search(NAMES[0], folder, embedder=embedder, workspace=tmp_path / "ws")
+    assert len(found) == len(NAMES) and found.left_out == {"empty": 1}

@@ -24,6 +24,8 @@ from sightline.types import Failure
 
 USUAL_BATCH = 32
 USUAL_SIDE = 1024
+NO_DIRECTION = Failure("empty", "the model gave no direction: its output is zero or not finite")
+"""Of a vector that is zero, NaN or infinite."""
 
 
 class EmbedderIdentity(Protocol):
@@ -68,8 +70,7 @@ def as_attempt(raw: NDArray[Any], cut: NDArray[np.bool_] | None = None) -> Embed
     lengths = np.linalg.norm(rows.astype(np.float64), axis=-1, keepdims=True)
     bad = ~np.isfinite(lengths[..., 0]) | (lengths[..., 0] == 0)
     vectors = np.divide(rows, lengths, out=np.zeros_like(rows), where=~bad[..., None], casting="unsafe")
-    reason = Failure("empty", "the model gave no direction: its output is zero or not finite")
-    return EmbeddingAttempt(vectors, {int(at): reason for at in np.flatnonzero(bad)}, cut)
+    return EmbeddingAttempt(vectors, {int(at): NO_DIRECTION for at in np.flatnonzero(bad)}, cut)
 
 
 def all_or_raise(attempt: EmbeddingAttempt) -> Vectors:

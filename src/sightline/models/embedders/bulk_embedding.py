@@ -20,10 +20,17 @@ from sightline.corpus.names import path_of, picture_id
 from sightline.corpus.walk import FoundFile
 from sightline.engine.progress import Advance, progress
 from sightline.engine.worker_pool import Died, cores, map_in_processes
-from sightline.errors import StoppedError
+from sightline.errors import StoppedError, UserError
 from sightline.io.files import PathLike
 from sightline.io.jsonl import read_lines
-from sightline.models.embedders.base import EmbeddingAttempt, attempt_pictures, attempt_texts, batch_of, side_of
+from sightline.models.embedders.base import (
+    NO_DIRECTION,
+    EmbeddingAttempt,
+    attempt_pictures,
+    attempt_texts,
+    batch_of,
+    side_of,
+)
 from sightline.models.embedders.embedded_files import EmbeddedFile, Listing, SkippedInput
 from sightline.models.embedders.pixels import AlreadyKnown, Decoded, DecodeJob, DecodeRefused, read_picture
 from sightline.models.embedders.session import PAGE, EmbeddedPages, EmbedderSession
@@ -67,7 +74,19 @@ def _embed_files(listing: Listing, embedder: Embedder, cache: VectorCache, setti
         for job, result in map_in_processes(read_picture, jobs, workers=lanes, chunk=_CHUNK):
             batch.take(job, result)
         batch.flush()
+    if not (space and space.rows) and not batch.made:
+        _refuse_no_direction(embedder, "pictures", batch.failures)
     return batch.made
+
+
+def _refuse_no_direction(embedder: Embedder, what: str, failures: Sequence[Failure]) -> None:
+    """An embedder that never gave a vector, and now only such as have no direction, is broken; inputs are not."""
+    if failures and all(failure == NO_DIRECTION for failure in failures):
+        raise UserError(
+            f"The embedder {embedder.name} gave no usable vector for any of {len(failures):,} {what}: "
+            "all that it returned is zero or not finite (NaN, infinity).",
+            "Correct the embedder, or choose another with --embedder (embedder=).",
+        )
 
 
 @dataclass(slots=True)
@@ -81,6 +100,7 @@ class _Batch:
     waiting: dict[bytes, Pixels] = field(default_factory=dict)
     numbers: dict[bytes, list[int]] = field(default_factory=dict)
     made: int = 0
+    failures: list[Failure] = field(default_factory=list)
 
     def take(self, job: DecodeJob, result: Decoded | AlreadyKnown | DecodeRefused | Died) -> None:
         match result:
@@ -114,6 +134,7 @@ class _Batch:
         good = _keep(self.cache, self.embedder, keys, attempt)
         self.made += len(good)
         self.listing.keep(EmbeddedFile(number, keys[at]) for at in good for number in self.numbers[keys[at]])
+        self.failures += attempt.failures.values()
         for at, failure in attempt.failures.items():
             for number in self.numbers[keys[at]]:
                 self.listing.leave_out(number, failure.kind, failure.message)
@@ -142,6 +163,7 @@ def embed_new_texts(texts: Sequence[str], embedder: Embedder, cache: VectorCache
     unique = list(by_key)
     todo = [unique[at] for at in cache.missing(unique, embedder)]
     made: dict[bytes, Failure | None] = {}
+    space = cache.space(embedder)
     step = batch_of(embedder, texts=True)
     for start in range(0, len(todo), step):
         part = todo[start : start + step]
@@ -153,6 +175,8 @@ def embed_new_texts(texts: Sequence[str], embedder: Embedder, cache: VectorCache
             return MadeTexts(keys, {key: made.get(key, NOT_EMBEDDED) for key in todo}, attempt.stopped)
         if attempt.stopped is not None:
             raise attempt.stopped
+    if not (space and space.rows) and None not in made.values():
+        _refuse_no_direction(embedder, "texts", [failure for failure in made.values() if failure is not None])
     advance(len(texts) - len(todo))
     return MadeTexts(keys, made)
 

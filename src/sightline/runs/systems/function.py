@@ -18,9 +18,11 @@ from dataclasses import dataclass
 from typing import Any, cast, get_args
 
 from sightline.arguments import checked
-from sightline.benchmark.from_tables import read_ranking
+from sightline.benchmark.from_tables import RISING, read_ranking, rises
+from sightline.benchmark.provenance import SEARCHED_BY
 from sightline.class_names import name_of
 from sightline.engine.user_functions import UserFunction, call, describe_error, fingerprint, function_name
+from sightline.english import counted
 from sightline.errors import StoppedError, UserError, require_at_least
 from sightline.metrics.choices.parse import parse_choice
 from sightline.runs.systems.base import (
@@ -36,6 +38,7 @@ from sightline.types import (
     Choice,
     Failure,
     Json,
+    LedgerEntry,
     PictureSet,
     Prediction,
     Ranking,
@@ -95,8 +98,8 @@ class FunctionSystem:
     Parameters
     ----------
     function:
-        `function(query, k)`, `function(query)` or `function(task)`, also asynchronous. For pictures it returns ids,
-        best first, `(id, score)` pairs, `{id: score}` or search hits; a set of ids for exactly these pictures. For
+        `function(query, k)`, `function(query)` or `function(task)`, also asynchronous. For pictures it returns ids or
+        `(id, score)` pairs, best first, `{id: score}` or search hits; a set of ids for exactly these pictures. For
         other tasks it returns the text of the answer, or an option's key. A prediction of `sightline` is taken as it
         is. A function that is not asynchronous is called in a thread.
     name:
@@ -120,7 +123,8 @@ class FunctionSystem:
         self.kinds = ALL_KINDS if self._call.whole_task else FINDING
         self.concurrency = concurrency
         self.notes: list[str] = []
-        self._unknown = 0
+        self._unknown = self._rising = 0
+        self._embedders: set[str] = set()
 
     @property
     def parameters(self) -> dict[str, Json]:
@@ -137,7 +141,8 @@ class FunctionSystem:
         if not asked:
             return Failure("empty-query", "The task has no words. A function of (task) is given its pictures too.")
         try:
-            return self._read(await self._said(asked, bench), task, bench)
+            said = await self._said(asked, bench)
+            return self._with_embedder(said, self._read(said, task, bench), task)
         except StoppedError:
             raise
         except Exception as error:
@@ -148,12 +153,23 @@ class FunctionSystem:
         """Say what was odd about the results."""
         if self._unknown:
             self.notes.append(f"ids that the benchmark does not have, and count as wrong: {self._unknown:,}")
-            self._unknown = 0
+        if self._rising:
+            self.notes.append(f"{counted(self._rising, 'ranking has', 'rankings have')} {RISING}")
+        self._unknown = self._rising = 0
+        self._embedders.clear()
 
     async def _said(self, asked: Task | str, bench: Benchmark) -> Any:
         known = {"k": self._k, **dict.fromkeys(_BENCH, bench)}
         more = [self._k] if self._call.k else []
         return await call(self._function, asked, *more, **{name: known[name] for name in self._call.named})
+
+    def _with_embedder(self, said: Any, read: SystemReply, task: Task) -> SystemReply:
+        """Keep with the run, once, which embedder found the results of `sightline.search`."""
+        embedder = getattr(said, "embedder", None)
+        if not isinstance(embedder, str) or isinstance(read, Outcome) or embedder in self._embedders:
+            return read
+        self._embedders.add(embedder)
+        return Outcome(read, entries=(LedgerEntry(SEARCHED_BY, embedder, task.id),))
 
     def _read(self, said: Any, task: Task, bench: Benchmark) -> SystemReply:
         try:
@@ -162,6 +178,7 @@ class FunctionSystem:
             return Failure("bad-prediction", error.message)
         if not isinstance(found, Ranking):
             return found
+        self._rising += rises(said, found)
         own = own_pictures(task, allowed=False)
         kept = [at for at, picture in enumerate(found.pictures) if picture not in own][: self._k]
         pictures = tuple(found.pictures[at] for at in kept)
