@@ -213,7 +213,7 @@ class Scores(Table[TaskScore]):
 
     def records(self) -> list[dict[str, Any]]:
         """The rows as flat records: the columns of `per_task.csv`."""
-        return _records(self.tasks, self.metrics)
+        return [row | {"grade": self.grade} for row in _records(self.tasks, self.metrics)]
 
     def table(self, by: str | None = None) -> str:
         """The table that `sightline score` prints; with the slices `by` a label."""
@@ -298,9 +298,9 @@ def read_scores(run_folder: PathLike) -> Scores:
     return found if where is None else replace(found, benchmark_folder=str((path.parent / where).resolve()))
 
 
-def lowest_grade(scores: Iterable[Scores]) -> str | None:
-    """The lowest grade of some scores; None where one has none. `warranted` depends on the system, so grades differ."""
-    found = [one.grade for one in scores]
+def lowest_grade(grades: Iterable[str | None]) -> str | None:
+    """The lowest of some grades; None where one is missing. `warranted` depends on the system, so grades differ."""
+    found = list(grades)
     return None if None in found else min(found, key=lambda grade: _GRADES.index(grade or ""), default=None)
 
 

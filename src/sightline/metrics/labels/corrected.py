@@ -34,6 +34,8 @@ from sightline.metrics.statistics.intervals import RESAMPLES, BootstrapSampling
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
+CORRECTED = "prediction-powered"
+"""The method of estimates and differences that are corrected."""
 LEAST_DECISIONS = 20
 """With fewer decisions no correction is attempted."""
 LEAST_CLUSTERS = 5
@@ -81,7 +83,7 @@ class Corrected:
     unbiased: bool
     warnings: tuple[str, ...] = ()
     level: float = 0.95
-    method: str = "prediction-powered"
+    method: str = CORRECTED
     p: float | None = None
 
 
@@ -160,10 +162,13 @@ def correct_difference(
 def corrected_score(
     worth: Worth, metric: Target, clusters: Codes | None = None, *, level: float = 0.95, seed: int = 0
 ) -> Corrected:
-    """The score that a system's worth on each query gives; the interval stays within what the metric can be."""
+    """The score that a system's worth on each query gives.
+
+    The interval is cut to what the metric can be. No true value lies outside of that, so it holds as often as before.
+    """
     mixed = _mixed(worth, clusters, level, seed)
-    low, high = _skewed_ends(mixed, clusters, level, seed)
-    return mixed.corrected(max(low, 0.0), min(high, metric.most), metric.name)
+    low, high = (min(max(end, 0.0), metric.most) for end in _skewed_ends(mixed, clusters, level, seed))
+    return mixed.corrected(low, high, metric.name)
 
 
 def corrected_difference(
@@ -174,6 +179,18 @@ def corrected_difference(
     p = 2 * student_tail(abs(mixed.mean) / mixed.error, mixed.df) if mixed.error > 0 else float(mixed.mean == 0)
     found = mixed.corrected(mixed.mean - mixed.half, mixed.mean + mixed.half, metric)
     return replace(found, p=p)
+
+
+def within(found: Corrected, metric: str, *, difference: bool = False) -> Corrected:
+    """The interval as it is shown: cut to [0, 1], that of a difference to [-1, 1]; DCG is left as it is.
+
+    The classical metrics lie there, so cutting keeps coverage. Frozen normalizers let nDCG and AP exceed 1 where the
+    labels undercount relevant pictures: where the mean says so, nothing is cut.
+    """
+    least = -1.0 if difference else 0.0
+    if metric.startswith("dcg") or not least <= found.mean <= 1:
+        return found
+    return replace(found, low=max(found.low, least), high=min(found.high, 1.0))
 
 
 def correct_queries(
