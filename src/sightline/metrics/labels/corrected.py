@@ -162,13 +162,10 @@ def correct_difference(
 def corrected_score(
     worth: Worth, metric: Target, clusters: Codes | None = None, *, level: float = 0.95, seed: int = 0
 ) -> Corrected:
-    """The score that a system's worth on each query gives.
-
-    The interval is cut to what the metric can be. No true value lies outside of that, so it holds as often as before.
-    """
+    """The score that a system's worth on each query gives; the interval stays within what the metric can be."""
     mixed = _mixed(worth, clusters, level, seed)
-    low, high = (min(max(end, 0.0), metric.most) for end in _skewed_ends(mixed, clusters, level, seed))
-    return mixed.corrected(low, high, metric.name)
+    low, high = _skewed_ends(mixed, clusters, level, seed)
+    return mixed.corrected(max(low, 0.0), min(high, metric.most), metric.name)
 
 
 def corrected_difference(
@@ -182,15 +179,21 @@ def corrected_difference(
 
 
 def within(found: Corrected, metric: str, *, difference: bool = False) -> Corrected:
-    """The interval as it is shown: cut to [0, 1], that of a difference to [-1, 1]; DCG is left as it is.
+    """As it is shown: mean and interval cut to [0, 1], those of a difference to [-1, 1]; DCG is left as it is.
 
-    The classical metrics lie there, so cutting keeps coverage. Frozen normalizers let nDCG and AP exceed 1 where the
-    labels undercount relevant pictures: where the mean says so, nothing is cut.
+    A true value in the interval is in the cut one when it is cut too, so coverage stays. Only frozen normalizers make
+    true values that need it: nDCG and AP exceed 1 where the labels undercount relevant pictures, which is warned of.
     """
-    least = -1.0 if difference else 0.0
-    if metric.startswith("dcg") or not least <= found.mean <= 1:
+    if metric.partition("@")[0] == "dcg":
         return found
-    return replace(found, low=max(found.low, least), high=min(found.high, 1.0))
+    least = -1.0 if difference else 0.0
+    mean, low, high = (min(max(value, least), 1.0) for value in (found.mean, found.low, found.high))
+    over = (
+        f"{metric} is {found.mean:.3f} by its frozen normalizer and cut to 1: the labels undercount what is relevant."
+    )
+    return replace(
+        found, mean=mean, low=low, high=high, warnings=(*found.warnings, *([over] if found.mean > 1 else []))
+    )
 
 
 def correct_queries(

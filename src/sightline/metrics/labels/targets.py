@@ -36,8 +36,6 @@ EXPANDED = ("success", "rr", "ap")
 _ALIASES = {"recall": "r", "hit": "success", "mrr": "rr", "map": "ap"}
 _CUT = ("p", "dcg", "ndcg", "success")
 """Metrics that need a cut-off."""
-_OPEN = ("dcg", "ndcg", "ap")
-"""Not below 1: sums, and what is divided by a frozen number of relevant pictures."""
 _NODES, _EDGE = 7, 1e-4
 _ATTENUATION = 3 * (16 / (15 * math.pi)) ** 2
 """Of a logistic curve averaged over normal errors, as if it were a normal one."""
@@ -86,10 +84,8 @@ def target(name: str, query: ArrayLike, rank: ArrayLike, queries: int, relevant:
     if base in LINEAR:
         found = _linear(name, codes, _weights(base, codes, ranks, depth, frozen), queries)
         whole = _linear(name, codes, 1 / frozen[codes], queries)
-        found = replace(found, whole=whole, weights=whole.weights) if base == "r" else found
-    else:
-        found = _expanded(name, _Grid(codes, ranks, depth, queries), frozen)
-    return found if base in _OPEN else replace(found, most=1.0)
+        return replace(found, whole=whole, weights=whole.weights, most=1.0) if base == "r" else found
+    return _expanded(name, _Grid(codes, ranks, depth, queries), frozen)
 
 
 def frozen_relevant(query: ArrayLike, probability: ArrayLike, queries: int) -> Floats:
