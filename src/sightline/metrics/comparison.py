@@ -397,12 +397,12 @@ def _checked(pair: PairedComparison, first: _Entry, second: _Entry, level: float
         return pair
     if found.p is None or not found.half_width:  # Nothing that was drawn tells the two apart.
         return pair
-    found, labelled = within(found, pair.metric, difference=True), pair.difference
+    shown, labelled = within(found, pair.metric, difference=True), pair.difference
     by_people = replace(
         labelled,
-        mean=found.mean,
-        low=found.low,
-        high=found.high,
+        mean=shown.mean,
+        low=shown.low,
+        high=shown.high,
         method=found.method,
         p=found.p,
         test=found.method,

@@ -188,12 +188,9 @@ def within(found: Corrected, metric: str, *, difference: bool = False) -> Correc
         return found
     least = -1.0 if difference else 0.0
     mean, low, high = (min(max(value, least), 1.0) for value in (found.mean, found.low, found.high))
-    over = (
-        f"{metric} is {found.mean:.3f} by its frozen normalizer and cut to 1: the labels undercount what is relevant."
-    )
-    return replace(
-        found, mean=mean, low=low, high=high, warnings=(*found.warnings, *([over] if found.mean > 1 else []))
-    )
+    over = f"{metric} came out at {found.mean:.3f} and is cut to 1; the labels may undercount relevant pictures."
+    warnings = (*found.warnings, over) if found.mean > 1 else found.warnings
+    return replace(found, mean=mean, low=low, high=high, warnings=warnings)
 
 
 def correct_queries(
