@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -22,6 +23,26 @@ def commands() -> Iterator[Commands]:
     started = Commands()
     yield started
     started.close()
+
+
+_DATA = "XDG_DATA_HOME"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def data_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """No test writes to the user's own workspace: what names none works in a temporary one."""
+    folder = tmp_path_factory.getbasetemp() / "data"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(_DATA, str(folder / "all"))
+        yield folder
+
+
+@pytest.fixture(autouse=True)
+def own_data_folder(data_folder: Path) -> Iterator[None]:
+    """Nor does it see what another test left there."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(_DATA, str(data_folder / uuid4().hex))
+        yield
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.exchange import validate
 from sightline.runs.folder import write_run
 from sightline.types import Group, Judgment
+from sightline.types.task import WEIGHT
 
 PICTURES = [f"p{number:02}" for number in range(60)]
 QUERIES = {f"q{number:02}": f"query {number}" for number in range(40)}
@@ -197,6 +198,30 @@ def test_failed_queries_count_as_zero_and_unknown_ids_are_never_asked(bench: Ben
     scores = assess(bench, runs, goal="score").scores()["f"]
     assert scores.failures == {"no ranking": 4}
     assert scores["dcg@10"].failures == 4
+
+
+def test_queries_count_by_their_traffic(bench: Benchmark) -> None:
+    """The first query is asked a thousand times as often as the others together: it decides."""
+    tasks = {id_: replace(task, extra={WEIGHT: 39_000 if id_ == "q00" else 1}) for id_, task in bench.tasks.items()}
+    weighted = replace(bench, tasks=tasks, folder=None)
+    better = _rankings(0.0)["q00"]
+    worse = [one for one in PICTURES if not RELEVANT["q00"][one]][:10]
+    first = Run.from_rankings(_rankings(0.0) | {"q00": worse}, system="mostly")
+    second = Run.from_rankings(_rankings(3.0) | {"q00": better}, system="once")
+    found = assess(weighted, [first, second])
+    assert found.next()[0].task == "q00"
+    _judge(found)
+    (pair,) = found.comparison().pairs
+    assert pair.difference.low > 0
+    assert pair.difference.mean > 0.9
+    assert found.spent < 40
+
+
+def test_runs_that_are_kept_in_the_benchmark_need_not_be_named(bench: Benchmark) -> None:
+    for run in _runs(bench):
+        write_run(run, (bench.folder or Path()) / "runs" / run.system)
+    done = _terminal("q\n", str(bench.folder))
+    assert "good against bad" in done.stdout, done.stderr
 
 
 def test_copies_are_judged_once(bench: Benchmark) -> None:

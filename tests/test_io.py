@@ -296,3 +296,21 @@ def test_what_is_not_finite_is_never_written_as_null(value: object) -> None:
 def test_what_json_cannot_hold_is_refused(value: object) -> None:
     with pytest.raises(UserError, match="can't be written as JSON"):
         dump(value)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other permissions")
+def test_what_a_workspace_holds_is_for_its_owner_alone(tmp_path: Path) -> None:
+    from sightline.calls.in_flight import LostCall
+    from sightline.calls.journal import Journal
+
+    before = os.umask(0o022)
+    try:
+        with Journal(tmp_path / "deep" / "ws") as journal:
+            journal.sending(LostCall(b"k" * 32, "s", None, "m", 1.0))
+            found = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "deep").rglob("*")}
+            journal.unpaid(b"k" * 32)
+        assert (tmp_path / "deep").stat().st_mode & 0o777 == 0o700
+        assert found.pop("ws") == found.pop("asking") == 0o700
+        assert len(found) >= 2 and set(found.values()) == {0o600}, found
+    finally:
+        os.umask(before)

@@ -152,4 +152,4 @@ def told(summary: sightline.RunSummary, truth: sightline.Relevance | sightline.A
     hits: Sequence[sightline.Hit] = results.hits
     steps: sightline.Trajectory = sightline.read_trajectory("run", "q1")
     plan: sightline.CostPlan = sightline.dry_run(sightline.steps, "bench", model=MODEL)
-    print(truth, found.mean, warnings, comparison, [hit.id for hit in hits], steps, plan)  # noqa: T201
+    print(truth, found.mean, warnings, comparison, [(hit.id, hit.also_at) for hit in hits], steps, plan)  # noqa: T201

@@ -36,7 +36,7 @@ DEPTH = 10
 METRIC = f"dcg@{DEPTH}"
 Grade: TypeAlias = Literal[0, 1, 2, 3, "skip", "can't tell"]
 _UNSURE = ("skip", "can't tell")
-_AT_WORK = timedelta(minutes=10)
+_AT_WORK = timedelta(minutes=2)
 """Who has not decided anything for so long has left; their pictures go to others."""
 _TARGET = f"{METRIC}: DCG of the first {DEPTH} results with gain grade/3, as a share of {DEPTH} perfect results"
 
@@ -265,7 +265,7 @@ class Assessment(Shown):
         if found is None:
             reason = 'only results that differ are judged; use goal="score"'
             return Estimate(0.0, 0.0, 1.0, 0, failed, None, self.level, "none", reason)
-        answered = found.mean / (1 - failed / len(self._tasks))
+        answered = found.mean / self.pooled.answered[name]
         return Estimate(found.mean, found.low, found.high, len(self._tasks), failed, answered, self.level, "betting")
 
     def _compared(self, first: int, second: int) -> PairedComparison:

@@ -311,19 +311,24 @@ def export_files(
     content, answered = _content(known, folder), _benchmark(benchmark)
     beside = answered.folder if answered else folder if isinstance(content, Benchmark) else None
     _make_parent(target)
-    known.write(
-        content,
-        target,
-        FormatOptions(
-            columns=columns or {},
-            limit=limit,
-            seed=_seed(seed, session),
-            pictures=beside,  # Relative addresses of pictures start at the benchmark.
-            benchmark=answered,
-            source=folder,
-            extra=options or {},
-        ),
-    )
+    try:
+        known.write(
+            content,
+            target,
+            FormatOptions(
+                columns=columns or {},
+                limit=limit,
+                seed=_seed(seed, session),
+                pictures=beside,  # Relative addresses of pictures start at the benchmark.
+                benchmark=answered,
+                source=folder,
+                extra=options or {},
+            ),
+        )
+    except KeyError as error:
+        raise UserError(
+            f"{folder} names {error} and does not hold it.", f"See what is wrong: sightline validate {folder}"
+        ) from error
     return ExportSummary(format, folder, target)
 
 

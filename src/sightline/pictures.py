@@ -28,7 +28,7 @@ def scan(
     rights:
         A rights map (JSON): license, DOI and data-set name by file, by longest prefix, or by default.
     metadata:
-        Rows to merge into the pictures by `image_id`: .jsonl, .csv or .parquet.
+        Rows to merge into the pictures by `image_id` (.jsonl, .csv, .parquet), or a Lightroom catalogue (.lrcat).
     follow_links:
         Follow links that lead out of the folder; as at its last scan when not given, and at the first they are not.
     limit:

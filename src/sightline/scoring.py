@@ -15,9 +15,10 @@ from sightline.io.files import PathLike, as_path
 from sightline.metrics.clusters import AUTO
 from sightline.metrics.evaluation import OtherVersionError, evaluate, metric_names
 from sightline.metrics.registry import split_names
-from sightline.metrics.scores import SCORES_FILE, Scores, write_scores
+from sightline.metrics.scores import SCORES_FILE, Scores
 from sightline.runs.folder import HEADER as RUN_FILE
 from sightline.runs.folder import TRAJECTORIES, read_attribution, read_run
+from sightline.runs.integrity import keep_scores, with_changes
 from sightline.runs.trust import REHEARSAL, REHEARSAL_FIX, is_rehearsal, scores_now, with_trust
 from sightline.types import Benchmark, Run
 
@@ -99,6 +100,8 @@ def score(
         insist = "or insist with --other-version (allow_other_version=True)"
         raise OtherVersionError(error.message, f"{error.fix}, {insist}") from None
     scores = with_trust(scores, made_of, attempts)
+    if folder is not None:
+        scores = with_changes(scores, folder.expanduser())
     if keep and folder is not None:
         scores = replace(scores, attribution=_write(scores, folder.expanduser(), made_of))
     return replace(scores, asked=asked or ())
@@ -106,7 +109,7 @@ def score(
 
 def _write(scores: Scores, folder: Path, benchmark: Benchmark) -> dict[str, object] | None:
     """Keep the scores with the run; for an agent, what was missed and why."""
-    write_scores(scores, folder)
+    keep_scores(scores, folder)
     if (folder / TRAJECTORIES).is_dir():
         from sightline.agent.attribution import attribute_folder
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -275,3 +276,17 @@ def test_a_last_turn_without_an_answer_is_not_called_one(folder: Path, last: str
         spec = f"agent:model=vllm/stub,base_url={server.base_url},tools=ViewPhotos,turns=2"
         summary = sightline.run(folder / "bench", spec, folder / "run", workspace=folder / "ws", limit=1)
     assert [each for each in summary.notes if "last turn" in each] == [note]
+
+
+def test_no_file_of_a_run_names_the_workspace_and_its_calls_lead_to_the_journal(
+    folder: Path, server: wire.Server
+) -> None:
+    made = run(folder, f"agent:model=vllm/stub,base_url={server.base_url}", workspace="a private place")
+    for path in (folder / "run").rglob("*"):
+        if path.is_file():
+            assert b"a private place" not in path.read_bytes(), path
+    calls_made = [entry for entry in made.ledger if entry.stage == "agent"]
+    database = sqlite3.connect(folder / "a private place" / "journal.sqlite")
+    known = {key.hex() for (key,) in database.execute("SELECT key FROM calls")}
+    database.close()
+    assert calls_made and {entry.key for entry in calls_made} == known

@@ -46,6 +46,7 @@ def journaled(workspace: Path) -> int:
 def test_a_killed_run_is_taken_up(tmp_path: Path) -> None:
     draw(tmp_path / "pictures", *([*COLOURS] * 3))
     (tmp_path / "sightline.toml").write_text(CONFIG)
+    (tmp_path / ".sightline").mkdir()
     killed = threading.Event()
 
     def reply(request: Received) -> Any:

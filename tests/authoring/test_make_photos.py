@@ -32,7 +32,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             pytest.skip(f"{file.package.name} is not installed")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("SIGHTLINE_WORKSPACE", raising=False)
-    (tmp_path / "photos").mkdir()
+    for name in ("photos", ".sightline"):
+        (tmp_path / name).mkdir()
     for name in NAMES:
         shutil.copy(Path(skimage.__file__).parent / "data" / name, tmp_path / "photos" / name)
     return tmp_path / "photos"

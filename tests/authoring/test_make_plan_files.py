@@ -19,6 +19,7 @@ from sightline.benchmark.formats.benchmaker_columns import BenchmakerColumns
 from sightline.benchmark.formats.benchmaker_reader import read_plans
 from sightline.cli.app import main
 from sightline.config.settings import ColumnSettings, PlanSettings
+from sightline.io.workspace import default_workspace
 from sightline.types import Annotation
 
 PLAN = """
@@ -76,7 +77,7 @@ def test_a_plan_from_files_alone_has_tiers_and_scores_beside_benchmakers_columns
     assert [len(plan.candidates) for plan in read.values.values()] == [
         len(row["candidates"]) for row in rows(tmp_path / "P.jsonl")
     ]
-    assert not (tmp_path / ".sightline").exists()
+    assert not (tmp_path / ".sightline").exists() and not default_workspace().exists()
 
 
 def test_the_seed_of_the_command_line_wins_and_nought_counts(cli: Any, tmp_path: Path) -> None:

@@ -173,3 +173,27 @@ def test_what_costs_nothing_is_not_held_back() -> None:
         await asyncio.gather(*(budget.reserve(0.0, "free") for _ in range(100)))
 
     run_virtual(main())
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_when_a_servers_counts_rise_the_overrun_is_at_most_a_call_for_each_connection(seed: int) -> None:
+    rng = random.Random(seed)
+    at_once, cap = rng.choice((1, 4, 16)), 1.0
+    budget, dearest, done = Budget.usd(cap), 0.0, 0
+
+    async def work() -> None:
+        nonlocal dearest, done
+        while True:
+            await budget.reserve(0.01, "m")
+            await asyncio.sleep(rng.random() / 1000)
+            done += 1
+            cost = 0.01 * rng.uniform(0.3, 1.0) * (1 if done < 40 else 4)
+            dearest = max(dearest, cost)
+            budget.settle(0.01, cost, "m")
+
+    async def main() -> None:
+        found = await asyncio.gather(*(work() for _ in range(at_once)), return_exceptions=True)
+        assert all(isinstance(one, StoppedError) for one in found)
+
+    asyncio.run(main())
+    assert done > 40 and budget.spent <= cap + at_once * dearest

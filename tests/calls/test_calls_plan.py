@@ -65,6 +65,35 @@ def test_from_a_pilot_and_the_range_holds_what_it_costs(tmp_path: Path) -> None:
     assert inside >= 34
 
 
+def test_repairs_and_turns_are_learnt_with_the_request_that_they_follow_from(tmp_path: Path) -> None:
+    def asked(task: int, turn: int) -> Call:
+        key = bytes([task, turn]) * 16
+        usage = Usage(1000 * (1 + turn), output=100)
+        return Call(key, "steps", "vllm/own", "", 1.0, ChatReply("x"), task=f"t{task}", usage=usage, turn=turn)
+
+    with Journal(tmp_path) as journal:
+        record_all(journal, [asked(task, turn) for task in range(10) for turn in range(1 + task % 2 * 2)])
+        found = plan_stage("steps", (request(n) for n in range(100)), prices=PRICES, journal=journal)
+    # Half of the tasks take one call (1,000 tokens in), half three (1,000 + 2,000 + 3,000).
+    assert found.calls == 100 and found.is_learnt
+    assert found.input.likely == pytest.approx(100 * (1000 + 6000) / 2)
+    assert found.output.likely == pytest.approx(100 * 200)
+    assert found.basis == "20 calls of this stage, 2.0 for each request"
+
+
+def test_several_requests_of_one_task_are_not_taken_for_repairs(tmp_path: Path) -> None:
+    def sample(task: int, number: int) -> Call:
+        key = bytes([task, number]) * 16
+        return Call(
+            key, "think", "vllm/own", "", 1.0, ChatReply("x"), task=f"t{task}", usage=Usage(1000), sample=number
+        )
+
+    with Journal(tmp_path) as journal:
+        record_all(journal, [sample(task, number) for task in range(6) for number in range(4)])
+        found = plan_stage("think", (request(n) for n in range(100)), prices=PRICES, journal=journal)
+    assert found.input.likely == pytest.approx(100 * 1000)
+
+
 def test_a_pilot_of_another_stage_says_nothing(tmp_path: Path) -> None:
     with Journal(tmp_path) as journal:
         record_all(journal, [answered(n, Usage(10**6), "judge") for n in range(30)])

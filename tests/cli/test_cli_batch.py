@@ -18,6 +18,7 @@ from batch_server import BatchWorld, Row, answer, batch_world
 from command_line import Cli
 from pictures import random_picture
 from sightline.cli.app import main
+from sightline.io.workspace import default_workspace
 
 REQUESTS = [{"id": f"q{number}", "prompt": f"question {number}"} for number in range(5)]
 
@@ -81,8 +82,8 @@ def kill_while_held(world: BatchWorld, hold: str, tmp_path: Path, *arguments: ob
     world.hold = ""
 
 
-def calls(tmp_path: Path) -> list[tuple[Any, ...]]:
-    database = sqlite3.connect(tmp_path / ".sightline" / "journal.sqlite")
+def calls() -> list[tuple[Any, ...]]:
+    database = sqlite3.connect(default_workspace() / "journal.sqlite")
     try:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         return database.execute("SELECT stage, task, failure FROM calls ORDER BY task").fetchall()
@@ -132,7 +133,7 @@ def test_the_whole_way(cli: Cli, tmp_path: Path) -> None:
         listed = cli("batch", "list", "--json")
         assert [row["parsed"] for row in json.loads(listed.stdout)["batches"]] == [True, True]
         assert "1 request in 1 file for" in cli("batch", "retry", "job").stdout
-        assert len(calls(tmp_path)) == 6 and calls(tmp_path)[0][:2] == ("probe", "p")
+        assert len(calls()) == 6 and calls()[0][:2] == ("probe", "p")
 
 
 @pytest.mark.parametrize("hold", ["POST /v1/batches", "POST /v1/files"])
@@ -166,7 +167,7 @@ def test_kill_during_download_loses_and_repeats_nothing(cli: Cli, tmp_path: Path
         parsed = cli("batch", "parse", "job")
         assert "5 of 5 answered, 0 failed" in parsed.stdout
         assert cli("batch", "parse", "job").returncode == 0
-        assert [row[1:] for row in calls(tmp_path)] == [(f"q{number}", None) for number in range(5)]
+        assert [row[1:] for row in calls()] == [(f"q{number}", None) for number in range(5)]
 
 
 def test_expired_then_retried_merges_without_duplicates(cli: Cli, tmp_path: Path) -> None:
@@ -239,8 +240,8 @@ def test_mistakes_get_a_fix(cli: Cli, tmp_path: Path) -> None:
         done = cli("batch", *arguments)
         assert done.returncode == 2 and says in done.stderr, done.stderr
         assert "Traceback" not in done.stderr
-    assert "no batches in .sightline" in cli("batch", "list").stdout
-    assert not (tmp_path / ".sightline").exists()
+    assert f"no batches in {default_workspace()}" in cli("batch", "list").stdout
+    assert not default_workspace().exists()
     made = cli("batch", "make", requests, "--model", "vllm/m", "--base-url", "http://127.0.0.1:9/v1", "--out", "job")
     assert made.returncode == 0
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
+import sqlite3
 
 import pytest
 
@@ -101,3 +103,25 @@ def test_version(cli: Cli) -> None:
     import sightline
 
     assert cli("--version").stdout.strip() == sightline.__version__
+
+
+@pytest.mark.parametrize(
+    ("error", "fix"),
+    [
+        (sqlite3.DatabaseError("database disk image is malformed"), "sightline ledger --repair"),
+        (OSError(errno.EIO, "Input/output error", "ws"), "check the disk"),
+        (OSError(errno.EROFS, "Read-only file system", "ws"), "choose another place"),
+        (OSError(errno.ENOSPC, "No space left on device", "ws"), "make room"),
+    ],
+)
+def test_what_a_disk_does_is_said_with_its_fix(
+    error: Exception, fix: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("sightline.cli.app._call", broken)
+    with pytest.raises(SystemExit) as ended:
+        main(["ledger"])
+    said = capsys.readouterr().err
+    assert ended.value.code == 2 and said.startswith("error: ") and fix in said and "Traceback" not in said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -21,7 +22,10 @@ from PIL import Image
 from pictures import Draw, random_picture
 from sightline.calls.session import Session
 from sightline.config import Config
+from sightline.corpus.pixels import MissingDecoderError
 from sightline.corpus.scan import ScanChanges, ScanSummary
+from sightline.corpus.skips import kinds_of
+from sightline.corpus.store import CorpusStore
 from sightline.corpus.view import open_corpus
 from sightline.errors import UserError
 from sightline.pictures import scan
@@ -334,7 +338,8 @@ def test_two_roots_with_the_same_names(draw: Draw, look: Look, tmp_path: Path) -
     other = tmp_path / "other"
     other.mkdir()
     random_picture(2).save(other / "a.jpg")
-    assert scan(other, workspace=tmp_path / "ws").pictures == 2
+    both = scan(other, workspace=tmp_path / "ws")
+    assert both.pictures == 2 and "2 pictures in 2 folders" in str(both)
     assert ids(tmp_path) == ["a.jpg", "other:a.jpg"]
 
 
@@ -389,3 +394,44 @@ def test_killed_at_any_moment_the_next_scan_finishes_the_job(
     again = look()
     assert again.changes == ScanChanges()
     assert (again.pictures, again.events, again.duplicates) == (fresh.pictures, fresh.events, fresh.duplicates)
+
+
+def test_what_was_skipped_is_told_by_kind(draw: Draw, look: Look, photos: Path) -> None:
+    draw("a.jpg")
+    for name in ("b.MOV", "e.mov", "c.mp4", "d.mov", "notes.txt", "list.PDF", "Thumbs.db", "README"):
+        (photos / name).write_bytes(b"no picture")
+    (photos / "cut.jpg").write_bytes((photos / "a.jpg").read_bytes()[:200])
+    (photos / "page.jpg").write_bytes(b"<html>")
+    (photos / "none.png").write_bytes(b"")
+    found = look()
+    assert [(one.kind, one.count) for one in found.skipped_kinds] == [
+        ("videos", 4), ("documents", 2), ("broken files", 3), ("other files", 2),
+    ]  # fmt: skip
+    said = str(found).splitlines()
+    assert "    videos: 3 .mov, 1 .mp4 (b.MOV, c.mp4, d.mov, …)" in said
+    assert "    broken files: 2 .jpg, 1 .png (cut.jpg: truncated, none.png: empty, page.jpg: not a picture)" in said
+    assert "    other files: 1 without extension, 1 .db (README, Thumbs.db)" in said
+    assert found.to_json()["skipped"] == {"empty": 1, "not a picture": 9, "truncated": 1}
+    assert found.to_json()["skipped_kinds"][1] == {
+        "kind": "documents", "extensions": {".pdf": 1, ".txt": 1}, "first": ("list.PDF", "notes.txt"),
+    }  # fmt: skip
+
+
+def test_what_an_extra_would_read_is_not_broken() -> None:
+    rows = [
+        ("p.heic", "unreadable", MissingDecoderError("heif").detail),
+        ("c.nef", "RAW", MissingDecoderError("raw").detail),
+    ]
+    assert list(map(str, kinds_of(rows))) == ["HEIC: 1 .heic (p.heic)", "RAW: 1 .nef (c.nef)"]
+
+
+def test_no_reason_names_a_thing_of_python(draw: Draw, look: Look, photos: Path, tmp_path: Path) -> None:
+    draw("a.png")
+    whole = (photos / "a.png").read_bytes()
+    (photos / "a.png").write_bytes(whole[:20] + b"\xff" * 12 + whole[32:])
+    (photos / "b.tif").write_bytes(b"II*\0" + bytes(60))
+    look()
+    with CorpusStore(tmp_path / "ws") as store:
+        details = [detail for _, _, detail in store.skipped()]
+    assert len(details) == 2
+    assert not any(re.search(r"Error|object at|BytesIO|<", detail) for detail in details), details

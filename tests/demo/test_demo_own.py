@@ -46,7 +46,8 @@ def photographs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def made(photographs: Path, tmp_path_factory: pytest.TempPathFactory) -> OwnDemo:
-    return run_own_demo(tmp_path_factory.mktemp("out") / "demo", photographs)
+    out = tmp_path_factory.mktemp("out")
+    return run_own_demo(out / "demo", photographs, workspace=out / "ws")
 
 
 @pytest.fixture
@@ -95,17 +96,20 @@ def test_the_page_holds_everything_but_places(made: OwnDemo, photographs: Path) 
 
 @pytest.mark.usefixtures("no_words")
 def test_a_second_time_only_the_page_is_made(made: OwnDemo, photographs: Path) -> None:
-    again = run_own_demo(made.page.parent, photographs)
+    again = run_own_demo(made.page.parent, photographs, workspace=made.workspace)
     assert again.found.searches[0][1].embedded == 0
     assert [query for query, _ in again.found.searches] == [query for query, _ in made.found.searches]
 
 
 @pytest.mark.usefixtures("no_words")
-def test_another_folder_has_a_workspace_of_its_own(made: OwnDemo, photographs: Path, tmp_path: Path) -> None:
+def test_another_folder_of_the_workspace_is_not_counted(made: OwnDemo, photographs: Path, tmp_path: Path) -> None:
     (tmp_path / "others").mkdir()
     shutil.copy(photographs / "coffee.png", tmp_path / "others")
-    other = run_own_demo(made.page.parent, tmp_path / "others")
-    assert other.found.scanned.pictures == 1 and other.workspace != made.workspace
+    other = run_own_demo(made.page.parent, tmp_path / "others", workspace=made.workspace)
+    scanned = other.found.scanned
+    assert scanned.pictures == 1 and other.workspace == made.workspace
+    assert (scanned.duplicates, scanned.skipped, other.found.groups) == (0, {}, ())
+    assert len({hit.picture.id for _, results in other.found.searches for hit in results.hits}) == 1
 
 
 @pytest.mark.usefixtures("no_words")

@@ -59,6 +59,19 @@ def test_ten_perfect_results_score_one() -> None:
     assert pool.items(0, 3).weights.sum() == pytest.approx(1)
 
 
+def test_queries_count_by_their_shares() -> None:
+    plain = _pool(queries=3)
+    shares = np.array([0.5, 0.5, 0.0])
+    items = RankedPool(plain.places, shares).items(0, 3)
+    gains = {(query, picture): float(query == 0) for query, picture in product(range(3), range(12))}
+    first = items.weights[:, 0] @ [gains[key] for key in zip(items.query.tolist(), items.picture.tolist(), strict=True)]
+    assert first == pytest.approx(0.5)
+    drawn = Draws(RankedPool(plain.places, shares), CONTRAST, True, np.zeros(3), (0,), {})
+    assert drawn.pairs_of(0) == []
+    sizes = side_sizes(RankedPool(plain.places, shares), [CONTRAST], True)[0]
+    assert sizes[2] == 0 < sizes[0]
+
+
 def test_encoding_counts_unknown_ids_and_keeps_their_rank() -> None:
     places, unknown = encode({"q": ["x", "b", "b", "a"], "other": ["a"]}, {"q": 0, "r": 1}, {"a": 0, "b": 1}, 3)
     assert places.tolist() == [[NOTHING, 1, 0], [NOTHING] * 3]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
+from shutil import copy
 
 import numpy as np
 import pytest
@@ -150,3 +151,28 @@ def test_places_that_cant_be_searched(tmp_path: Path, folder: Path) -> None:
     with pytest.raises(UserError, match="inside the pictures' folder"):
         search("red", folder, workspace=folder / "ws", embedder=Colours())
     assert not (tmp_path / "ws").exists() and not (folder / "ws").exists()
+
+
+def test_the_same_content_at_several_places_is_one_hit(folder: Path, workspace: Path, tmp_path: Path) -> None:
+    backup = tmp_path / "backup"
+    (backup / "old").mkdir(parents=True)
+    for name in ("one.jpg", "old/two.jpg"):
+        copy(folder / "a" / "red.jpg", backup / name)
+    copy(folder / "a" / "red.jpg", folder / "red again.jpg")
+    first = search("red", folder, workspace=workspace, embedder=Colours(), k=10)
+    assert sorted(ids(first)) == ["a/blue.jpg", "a/red.jpg", "b/lime.jpg"] and first.searched == 4
+    assert [Path(address).name for address in first.hits[0].also_at] == ["red%20again.jpg"]
+    assert "a/red.jpg (+1 copy)" in str(first)
+    there = search("red", backup, workspace=workspace, embedder=Colours(), k=10)
+    assert ids(there) == ["old/two.jpg"] and there.searched == 2, "found in the folder that was asked for"
+    everywhere = search("red", workspace=workspace, embedder=Colours(), k=10)
+    assert everywhere.searched == 6 and len(everywhere.hits) == 3
+    assert len(everywhere.hits[0].also_at) == 3 == len(everywhere.to_json()["hits"][0]["also_at"])
+    narrowed = search("red", workspace=workspace, embedder=Colours(), where='file:"red again.jpg"', k=10)
+    assert ids(narrowed) == ["red again.jpg"] and len(narrowed.hits[0].also_at) == 3
+
+
+def test_pictures_that_only_look_alike_are_hits_of_their_own(folder: Path, workspace: Path) -> None:
+    paint(folder / "a" / "red too.jpg", "red", (64, 48))
+    found = search("red", folder, workspace=workspace, embedder=Colours(), k=2)
+    assert {hit.picture.id for hit in found.hits} == {"a/red.jpg", "a/red too.jpg"} and found.hits[0].also_at == ()

@@ -125,6 +125,18 @@ def broken(path: Path, how: str) -> None:
     path.write_bytes(data)
 
 
+def test_an_empty_table_is_no_index_of_nothing(folder: Path, workspace: Path) -> None:
+    built = index(folder, workspace=workspace, embedder=Colours())
+    for path in (built.folder / "index.sqlite", *built.folder.glob("*/slots.sqlite")):
+        kept = path.read_bytes()
+        path.write_bytes(b"")
+        with pytest.raises(UserError, match="is damaged") as refused:
+            search("red", workspace=workspace, embedder=Colours())
+        assert "--rebuild" in str(refused.value.fix)
+        path.write_bytes(kept)
+        assert search("red", workspace=workspace, embedder=Colours()).ids[0] == "red.png"
+
+
 @pytest.mark.parametrize("how", ["header", "pages", "a letter"])
 def test_a_damaged_table_is_noticed_and_rebuilt(how: str, folder: Path, workspace: Path, tmp_path: Path) -> None:
     told = tmp_path / "annotations.jsonl"

@@ -114,6 +114,13 @@ def test_which_runs_are_judged_is_asked_first(app: TestClient, shelf: Path) -> N
     assert "Judge systems" in app.get("/bench/bench").text
 
 
+def test_runs_that_a_benchmark_keeps_are_found_in_its_folder(shelf: Path) -> None:
+    (shelf / "runs").rename(shelf / "bench" / "runs")
+    app = client(open_app(None, (shelf / "bench",)))
+    page = app.get("/judge/bench").text
+    assert 'name="run-good"' in page and 'name="run-poor"' in page
+
+
 def test_guidelines_of_the_benchmark_are_shown(app: TestClient, shelf: Path) -> None:
     (shelf / "bench" / "guidelines.md").write_text("Count <b>only</b> what is in focus.")
     assert "Count &lt;b&gt;only&lt;/b&gt; what is in focus." in app.get(AT).text

@@ -29,6 +29,7 @@ from sightline.engine.event_loop import run_async
 from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io.files import PathLike
+from sightline.io.private import private_folder
 from sightline.markup import tag
 from sightline.models.protocols import Embedder
 from sightline.models.transport_factory import find_endpoint
@@ -248,7 +249,7 @@ class _Question:
     outgoing: Outgoing
 
     async def ask(self, watch: Callable[[Record], None] | None) -> AskResult:
-        pictures, folder = self._pictures(), self.session.workspace / FOLDER
+        pictures, folder = self._pictures(), private_folder(self.session.workspace / FOLDER)
         question = self._question(pictures)
         async with self._agent(pictures) as (agent, _):
             answered = await agent.attempt(question, Recorder(folder, watch))

@@ -294,7 +294,7 @@ def replay_task(
     attempt: int = 0,
     *,
     benchmark: PathLike | None = None,
-    workspace: PathLike = ".sightline",
+    workspace: PathLike | None = None,
     config: Config | None = None,
 ) -> Replayed:
     """Do an attempt of a run again, and say where it differs; no model is asked and no call leaves this machine.
@@ -305,10 +305,12 @@ def replay_task(
     recorded = read_trajectory(folder, task, attempt)
     if benchmark is None:
         return run_async(replay(recorded, recorded_tools(recorded, folder), recorded_question(recorded, folder)))
-    return run_async(_with_tools(recorded, read_run(folder), Path(benchmark), Path(workspace), config or Config()))
+    return run_async(
+        _with_tools(recorded, read_run(folder), Path(benchmark), Session(workspace, config, local_only=True))
+    )
 
 
-async def _with_tools(recorded: Trajectory, run: Run, benchmark: Path, workspace: Path, config: Config) -> Replayed:
+async def _with_tools(recorded: Trajectory, run: Run, benchmark: Path, session: Session) -> Replayed:
     made_of = read_benchmark(benchmark)
     shown = visible(made_of, show_annotations=bool(run.limits.get(SHOW_ANNOTATIONS)))
     task = shown.tasks.get(recorded.start.task)
@@ -322,8 +324,7 @@ async def _with_tools(recorded: Trajectory, run: Run, benchmark: Path, workspace
     if (
         options.web is not None and offline_web(options.web) is None
     ):  # What the run saw of the web was kept; nothing else may be seen now.
-        options = options.model_copy(update={"web": f"frozen:{workspace.expanduser() / FROZEN}"})
-    session = Session(workspace, config, local_only=True)
+        options = options.model_copy(update={"web": f"frozen:{session.workspace.expanduser() / FROZEN}"})
     setting = SystemSetting(benchmark=shown, base=benchmark, session=session, seed=run.seed or 0)
     system = AgentSystem(options, setting)
     try:

@@ -144,13 +144,15 @@ _SHORT, _USUAL, _LONG = _Growth(2, 300), _Growth(6, 1_500), _Growth(1_000_000, 8
 def plan_attempts(caller: Caller, firsts: Sequence[ChatRequest], settings: AgentSettings, attempts: int) -> CostPlan:
     """Calls, tokens and money of so many attempts, of which `firsts` are the first requests, or some of them.
 
-    How many turns an attempt takes nobody knows before, so the range is wide. A question that was asked before is
-    answered from the journal, and costs nothing.
+    How many turns an attempt takes is learnt from attempts of before; without them the range is wide. A question that
+    was asked before is answered from the journal, and costs nothing.
     """
     fresh = [first for first in firsts if not caller.plan([first]).journaled]
     share = attempts / len(firsts) if firsts else 0.0
     if not fresh:
         return CostPlan((caller.plan(firsts, attempts),))
+    if (learnt := caller.plan(firsts, attempts)).is_learnt:
+        return CostPlan((replace(learnt, batch_usd=None, most_usd=None, most_batch_usd=None),))
     low, likely, high = (_plan_turns(caller, fresh, growth, settings) for growth in (_SHORT, _USUAL, _LONG))
     usd = _spanned(low.usd, likely.usd, high.usd) if low.usd and likely.usd and high.usd else None
     return CostPlan(

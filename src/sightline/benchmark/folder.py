@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
@@ -33,11 +34,13 @@ from sightline.benchmark.record_fields import StrictRecord, ordered
 from sightline.benchmark.records import BenchmarkRecord
 from sightline.benchmark.table import CURRENT, RecordTable, TableSource, read_header
 from sightline.benchmark.truth import TaskTruth
-from sightline.english import counted
+from sightline.english import counted, listed
 from sightline.errors import UserError
 from sightline.io.files import PathLike, whole_folder, write_whole
 from sightline.io.jsonl import parse_line, read_json, read_jsonl, write_json
 from sightline.types import Benchmark, Corpus, Picture, Review, Task, Truth
+
+_log = logging.getLogger(__name__)
 
 SAME_TASKS = "same_tasks"
 """Of the card: checksums of versions with the same tasks and pictures, whose runs can be scored on this one."""
@@ -172,6 +175,7 @@ def read_benchmark(folder: PathLike, *, keep_going: bool = False, reviews: bool 
     header, source = opened.header, opened.source
     pictures = {row.id: row for _, row in source.unique(PICTURES, lambda row: row.id, "id")}
     parts = checksums(source.folder)
+    _tell_changed(header, parts, source.folder)
     groups = tuple(row for _, row in source.unique(GROUPS, lambda row: (row.kind, row.id), "id"))
     benchmark = Benchmark(
         name=header.name,
@@ -192,6 +196,14 @@ def read_benchmark(folder: PathLike, *, keep_going: bool = False, reviews: bool 
     if problems:
         raise ProblemsError(problems, "nothing was read; correct these lines first")
     return benchmark
+
+
+def _tell_changed(header: BenchmarkRecord, parts: Mapping[str, str], folder: Path) -> None:
+    """Tables that are not what `benchmark.json` says; reviews grow while people decide."""
+    stated = {name: digest for name, digest in header.checksums.items() if name != REVIEWS.name}
+    changed = [name for name, digest in stated.items() if parts.get(name) != digest]
+    if changed:
+        _log.warning("%s of %s changed after it was written; sightline validate says more.", listed(changed), folder)
 
 
 def same_tasks(card: Mapping[str, Any]) -> frozenset[str]:

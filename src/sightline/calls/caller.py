@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 from sightline.calls.budget import BudgetLike
 from sightline.calls.circuit_breaker import CircuitBreaker
 from sightline.calls.estimate import NO_COST, CallEstimate, CostEstimator
+from sightline.calls.in_flight import LostCall
 from sightline.calls.journal import EndpointHistory, Journal, JournalLike
 from sightline.calls.journal_tables import Call
 from sightline.calls.plan import StagePlan, plan_stage
 from sightline.calls.prices import Prices, Tariff
 from sightline.calls.rate_limit import CallSlot, LimiterLike, RateLimiter, RateLimits
-from sightline.calls.request_key import UnreadablePictureError, has_pictures_on_disk, request_key
+from sightline.calls.request_key import UnreadablePictureError, has_pictures_on_disk, request_key, turn_of
 from sightline.calls.retry import OVERLOADS, RetryPolicy
 from sightline.calls.session import current_task, is_fresh_wanted, note_reuse
 from sightline.errors import SightlineError
@@ -236,6 +237,7 @@ class Caller:
             usage=record.usage or NOT_REPORTED,
             usd=record.usd,
             at_least=0.0 if record.usd is not None else record.known_usd,
+            turn=turn_of(request),
             result=record.result,
         )
 
@@ -285,12 +287,15 @@ class Caller:
         usd: float | None = 0.0
         try:
             slot, probe = await self._turn(key, estimate.tokens)
+            self._noted(key, request, slot, probe)
             usd = None  # From here on it may be billed.
             try:
                 outcome = await self._sent(request, slot, probe)
                 usd = cost_of(outcome, self._prices.tariff(request.model, self._stage))
             finally:
                 record.charge(usd)
+                if record.usd == 0.0:
+                    self._journal.unpaid(key)
         finally:
             if self._budget is not None:
                 self._budget.settle(estimate.usd, usd, about)
@@ -298,14 +303,25 @@ class Caller:
         self._note(key, request, record, outcome, slot, probe)
         return outcome
 
+    def _noted(self, key: bytes, request: ChatRequest, slot: CallSlot, probe: bool) -> None:
+        """Say in the journal that the call goes out now; where that can't be, it does not."""
+        try:
+            self._journal.sending(LostCall(key, self._stage, current_task(), request.model, time.time()))
+        except BaseException:
+            self._not_sent(slot, probe)
+            raise
+
     async def _sent(self, request: ChatRequest, slot: CallSlot, probe: bool) -> CallOutcome:
         try:
             return await self._transport.send(request)
         except BaseException:
-            self._limiter.give_back(slot)
-            if probe:
-                self._breaker.gave_up()
+            self._not_sent(slot, probe)
             raise
+
+    def _not_sent(self, slot: CallSlot, probe: bool) -> None:
+        self._limiter.give_back(slot)
+        if probe:
+            self._breaker.gave_up()
 
     def _note(
         self, key: bytes, request: ChatRequest, record: CallRecord, outcome: CallOutcome, slot: CallSlot, probe: bool

@@ -30,13 +30,16 @@ from sightline.calls.coordinator import (
     Release,
     Reserve,
     Seek,
+    Sending,
     Settle,
     ShardDone,
     Stop,
+    Unpaid,
     WorkerMessage,
     WorkerNews,
     WorkerQuestion,
 )
+from sightline.calls.in_flight import LostCall
 from sightline.calls.journal import EndpointHistory
 from sightline.calls.journal_tables import Call
 from sightline.calls.rate_limit import CallSlot, RateLimits
@@ -171,6 +174,14 @@ class RemoteJournal:
     def record_later(self, call: Call) -> None:
         """Keep a call that nobody waits for."""
         self._link.send(RecordCall(0, call))
+
+    def sending(self, call: LostCall) -> None:
+        """A request is about to be sent; where that can't be noted, the next `seek` says so."""
+        self._link.send(Sending(call))
+
+    def unpaid(self, key: bytes) -> None:
+        """What was sent costs nothing."""
+        self._link.send(Unpaid(key))
 
     def count_hit(self, stage: str, model: str, usd: float | None) -> None:
         """A request was answered from the journal."""

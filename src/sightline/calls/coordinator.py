@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from sightline.calls.budget import Budget
+from sightline.calls.in_flight import LostCall
 from sightline.calls.journal import Journal
 from sightline.calls.journal_tables import Call
 from sightline.calls.rate_limit import CallSlot, RateLimiter, RateLimits
@@ -76,6 +78,18 @@ class Leave(NamedTuple):
     key: bytes
 
 
+class Sending(NamedTuple):
+    """A request is about to be sent."""
+
+    call: LostCall
+
+
+class Unpaid(NamedTuple):
+    """What was sent for this request costs nothing."""
+
+    key: bytes
+
+
 class CountHit(NamedTuple):
     """A request was answered from the journal."""
 
@@ -108,7 +122,7 @@ class GiveBack(NamedTuple):
     number: int
 
 
-WorkerNews: TypeAlias = RecordCall | Leave | CountHit | Settle | Release | GiveBack
+WorkerNews: TypeAlias = RecordCall | Leave | Sending | Unpaid | CountHit | Settle | Release | GiveBack
 WorkerMessage: TypeAlias = WorkerQuestion | WorkerNews
 
 
@@ -284,6 +298,11 @@ class Coordinator:
                 limiter.give_back(slot)
             case Leave(key):
                 self._leave(member, key)
+            case Sending(call):
+                with suppress(SightlineError):  # Its worker hears of it when it seeks the next.
+                    self._journal.sending(call)
+            case Unpaid(key):
+                self._journal.unpaid(key)
             case CountHit(stage, model, usd):
                 self._journal.count_hit(stage, model, usd)
 

@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import secrets
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from io import BufferedWriter
 from pathlib import Path
 from typing import TypeAlias
 
+from sightline.calls.in_flight import InFlightFile, lost_calls
+from sightline.calls.journal_tables import INTERRUPTED, LOSE
 from sightline.io.locks import CAN_LOCK, take_lock
+from sightline.io.private import private_folder
+from sightline.io.sqlite import transaction
 
 CLAIMS_FOLDER = "asking"
 _NEW = ".new-"
@@ -85,55 +89,76 @@ def _write_one(database: sqlite3.Connection, entry: ClaimEntry) -> None:
 
 
 class JournalOwner:
-    """One open journal, as others see that it lives: a locked file, made when it is first needed."""
+    """One open journal, as others see that it lives: a locked file, made when it is first needed.
+
+    The file holds what the journal's process is asking (`in_flight`).
+    """
 
     can_claim = CAN_LOCK
-    "Without locks two processes may ask the same."
+    "Without locks two processes may ask the same, and a kill leaves no word of what was in flight."
 
     def __init__(self, workspace: Path) -> None:
         self._folder = workspace / CLAIMS_FOLDER
-        self._file: BufferedWriter | None = None
+        self._file: InFlightFile | None = None
         self._name = secrets.token_hex(8)
 
     @property
     def name(self) -> str:
         """What claims are made under."""
-        if self._file is None and self.can_claim:
-            self._file = self._begin()
+        if self.can_claim:
+            self.in_flight()
         return self._name
+
+    def in_flight(self) -> InFlightFile:
+        """The file, made if need be; its name comes last, so that nobody ever sees it without its lock."""
+        if self._file is None:
+            private_folder(self._folder)
+            file = InFlightFile(self._folder / f"{_NEW}{self._name}")
+            take_lock(file.fileno(), wait=True)
+            file.path = file.path.rename(self._folder / self._name)
+            self._file = file
+        return self._file
+
+    @property
+    def calls_in_flight(self) -> int:
+        return 0 if self._file is None else len(self._file)
+
+    def ended(self, keys: Iterable[bytes], size: int = 0) -> None:
+        """The rows of these calls are on disk, or there was nothing to pay."""
+        if self._file is not None:
+            for key in keys:
+                self._file.end(key, size)
+
+    def release_room(self) -> bool:
+        """Give back the room on the disk that was set aside; was there any?"""
+        return self._file is not None and self._file.release_room()
 
     def end(self) -> None:
         """Show no more that it lives; safe to call twice."""
         if self._file is not None:
-            (self._folder / self._name).unlink(missing_ok=True)
             self._file.close()
             self._file = None
-
-    def _begin(self) -> BufferedWriter:
-        self._folder.mkdir(exist_ok=True)
-        for path in self._folder.iterdir():  # What was killed left its file behind.
-            if not path.name.startswith(_NEW):
-                _is_locked(path)
-        new = self._folder / f"{_NEW}{self._name}"
-        file = new.open("wb")
-        take_lock(file, wait=True)
-        new.rename(self._folder / self._name)  # Nobody ever sees it without its lock.
-        return file
 
 
 def is_alive(workspace: Path, owner: str) -> bool:
     """Is the journal of that name still open, in whatever process?"""
-    return _is_locked(workspace / CLAIMS_FOLDER / owner)
-
-
-def _is_locked(path: Path) -> bool:
-    """Does somebody hold the lock? If not, the file is of no use, and goes."""
     try:
-        file = path.open("rb")
+        file = (workspace / CLAIMS_FOLDER / owner).open("rb")
     except FileNotFoundError:
         return False
     with file:
-        if not take_lock(file, wait=False):
-            return True
-        path.unlink(missing_ok=True)
-    return False
+        return not take_lock(file, wait=False)
+
+
+def collect_lost(workspace: Path, database: sqlite3.Connection) -> None:
+    """Note in the journal what processes that were killed had in flight: it may have been billed."""
+    try:
+        left = [path for path in (workspace / CLAIMS_FOLDER).iterdir() if not path.name.startswith(_NEW)]
+    except FileNotFoundError:
+        return
+    for path in left:
+        with suppress(FileNotFoundError), path.open("rb") as file:
+            if take_lock(file, wait=False):
+                with transaction(database):
+                    database.executemany(LOSE, [(*call, INTERRUPTED, None) for call in lost_calls(file.fileno())])
+                path.unlink(missing_ok=True)

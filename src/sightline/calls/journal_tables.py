@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import zlib
 from dataclasses import dataclass
 from typing import Any
@@ -96,21 +97,47 @@ ALTER TABLE batches ADD COLUMN missed INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE batches ADD COLUMN missed_since REAL
 """
 
-MIGRATIONS: tuple[str, ...] = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4)
+# `turn`: how many replies the request already held: 0 for the first of a conversation, more for repairs and turns.
+# `checksum`: of the rest of a row (`row_checksum`); rows of before have none.
+# `sums`: the checksum of all rows of `hits`.
+# `lost`: calls that may have been paid for and whose reply is not there: `interrupted` by a kill, or `damaged` on disk.
+_VERSION_5 = """
+ALTER TABLE calls ADD COLUMN turn INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE calls ADD COLUMN checksum INTEGER;
+CREATE TABLE sums (name TEXT PRIMARY KEY, checksum INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE lost (
+    key BLOB,
+    stage TEXT NOT NULL,
+    task TEXT,
+    model TEXT NOT NULL,
+    at REAL NOT NULL,
+    why TEXT NOT NULL,
+    reply BLOB
+)
+"""
+
+MIGRATIONS: tuple[str, ...] = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4, _VERSION_5)
 """Script n brings a journal from version n to n + 1; never edit one that has been released."""
 
 
 KEPT_FAILURES = frozenset({"content-filter", "refused", "length", "wrong-schema"})
 """Failures that are the model's own answer to this very request: paid for, and the same if asked again."""
 
-INSERT = f"INSERT INTO calls VALUES (NULL{', ?' * 22})"
-FIND = """SELECT seconds, attempts, usd, failure, message, reply,
-    input, cached, output, reasoning, image, cache_written, reported
-    FROM calls WHERE key = ? AND reusable = 1 ORDER BY id DESC LIMIT 1"""
+INSERT = f"INSERT INTO calls VALUES (NULL{', ?' * 24})"
+FIND = "SELECT * FROM calls WHERE key = ? AND reusable = 1 ORDER BY id DESC LIMIT 1"
+LOSE = "INSERT INTO lost VALUES (?, ?, ?, ?, ?, ?, ?)"
+REPLY = 20
+"""Where `to_row` has the reply."""
+INTERRUPTED, DAMAGED = "interrupted", "damaged"
+"""Why a call of the table `lost` is there."""
 _COMPRESS_FROM = 4096
 """Bytes of a reply from which compressing it saves more than it costs (docs/design/journal.md)."""
 
 _NO_USAGE = Usage()
+
+
+class DamagedRowError(ValueError):
+    """A row is not what was written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +160,7 @@ class Call:
     usage: Usage = _NO_USAGE
     usd: float | None = None
     at_least: float = 0.0
+    turn: int = 0
 
 
 def to_row(call: Call) -> tuple[Any, ...]:
@@ -140,15 +168,15 @@ def to_row(call: Call) -> tuple[Any, ...]:
     result, usage = call.result, call.usage
     failure = result if isinstance(result, Failure) else None
     said = result.partial if isinstance(result, Failure) else result
-    return (
+    row = (
         call.key,
         call.stage,
         call.task,
         call.model,
         call.endpoint,
         call.sample,
-        call.at,
-        call.seconds,
+        call.at + 0.0,
+        None if call.seconds is None else call.seconds + 0.0,
         call.attempts,
         usage.input,
         usage.cached,
@@ -156,14 +184,47 @@ def to_row(call: Call) -> tuple[Any, ...]:
         usage.reasoning,
         usage.image,
         usage.cache_written,
-        usage.reported,
-        call.usd,
+        int(usage.reported),
+        None if call.usd is None else call.usd + 0.0,
         failure and failure.kind,
         failure and failure.message,
         int(failure is None or failure.kind in KEPT_FAILURES),
         None if said is None else _pack(said),
-        call.at_least,
+        call.at_least + 0.0,
+        call.turn,
     )
+    return (*row, row_checksum(row))
+
+
+def row_checksum(row: tuple[Any, ...]) -> int:
+    """CRC-32 of all columns but `id` and the reply, and 31 bits of the reply's above it.
+
+    The two halves apart let the ledger check what it adds up without reading the replies.
+    """
+    return (
+        columns_checksum(row[0], *row[1:REPLY], *row[REPLY + 1 :]) | (zlib.crc32(row[REPLY] or b"") & 0x7FFFFFFF) << 32
+    )
+
+
+def hits_are_sound(database: sqlite3.Connection) -> bool:
+    """Are the rows of `hits` what was written? Of those of before it is not known."""
+    stated = database.execute("SELECT checksum FROM sums WHERE name = 'hits'").fetchone()
+    return stated is None or stated[0] == _hits_checksum(database)
+
+
+def seal_hits(database: sqlite3.Connection) -> None:
+    """Note the checksum of `hits`, inside the transaction that changed them."""
+    database.execute("INSERT OR REPLACE INTO sums VALUES ('hits', ?)", (_hits_checksum(database),))
+
+
+def _hits_checksum(database: sqlite3.Connection) -> int:
+    rows = database.execute("SELECT * FROM hits ORDER BY stage, model").fetchall()
+    return zlib.crc32(orjson.dumps(rows, default=repr))
+
+
+def columns_checksum(key: bytes, *columns: Any) -> int:
+    """The lower half: of the key, and of the other columns as JSON."""
+    return zlib.crc32(key, zlib.crc32(orjson.dumps(columns)))
 
 
 def _pack(reply: ChatReply | Partial) -> bytes:
@@ -193,9 +254,22 @@ def _unpack(packed: bytes) -> dict[str, Any]:
     return body
 
 
-def from_row(row: tuple[Any, ...]) -> ChatReply | Failure:
-    """What `FIND` gives."""
-    seconds, attempts, usd, failure, message, reply, sent, cached, output, reasoning, image, written, reported = row
+def from_row(row: tuple[Any, ...], key: bytes | None = None) -> ChatReply | Failure:
+    """The result in a whole row of `calls`, checked; `key` is that of the request which it is to answer."""
+    try:
+        if row[-1] in (None, row_checksum(row[1:-1])) and key in (None, row[1]):
+            return _result(row)
+        raise DamagedRowError(row[0])
+    except DamagedRowError:
+        raise
+    except (ValueError, TypeError, KeyError, zlib.error) as error:  # No checksum, or values of other kinds.
+        raise DamagedRowError(row[0]) from error
+
+
+def _result(row: tuple[Any, ...]) -> ChatReply | Failure:
+    seconds, attempts = row[8:10]
+    sent, cached, output, reasoning, image, written, reported = row[10:17]
+    usd, failure, message, _, reply = row[17:22]
     usage = Usage(sent, cached, output, reasoning, image, written, bool(reported))
     if failure is not None:
         partial = None if reply is None else Partial(**_unpack(reply))

@@ -27,9 +27,14 @@ class GroupWriter(Generic[Row]):
     """Writes rows in the order in which they come; they are acknowledged only when they are on disk."""
 
     def __init__(
-        self, connect: Callable[[], sqlite3.Connection], write: Callable[[sqlite3.Connection, Sequence[Row]], None]
+        self,
+        connect: Callable[[], sqlite3.Connection],
+        write: Callable[[sqlite3.Connection, Sequence[Row]], None],
+        rescue: Callable[[sqlite3.Error], bool] = lambda _: False,
     ) -> None:
-        self._connect, self._write = connect, write
+        """`rescue` is told of each write that failed, in the thread, and whether it is worth trying once more."""
+        self._connect, self._write, self._rescue = connect, write, rescue
+        self.has_failed = False
         self._queue: queue.SimpleQueue[tuple[Sequence[Row], Waiting] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
@@ -70,14 +75,23 @@ class GroupWriter(Generic[Row]):
                 error: BaseException | None = None
                 try:
                     database = database or self._connect()
-                    with transaction(database):
-                        self._write(database, [row for rows, _ in batch for row in rows])
+                    self._commit(database, [row for rows, _ in batch for row in rows])
                 except BaseException as caught:  # Whoever waits for these rows has to hear of it.
-                    error = caught
+                    error, self.has_failed = caught, True
                 _acknowledge([waiting for _, waiting in batch], error)
         finally:
             if database is not None:
                 database.close()
+
+    def _commit(self, database: sqlite3.Connection, rows: Sequence[Row]) -> None:
+        try:
+            with transaction(database):
+                self._write(database, rows)
+        except sqlite3.Error as error:
+            if not self._rescue(error):
+                raise
+            with transaction(database):
+                self._write(database, rows)
 
     def _gather(self) -> list[tuple[Sequence[Row], Waiting]] | None:
         """Rows for one transaction; None when there is nothing more to come."""

@@ -6,19 +6,30 @@ import math
 import sqlite3
 from array import array
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from sightline.calls.journal_tables import JOURNAL_FILE, MIGRATIONS
+import orjson
+
+from sightline.calls.journal_claims import collect_lost
+from sightline.calls.journal_repair import REPAIR, explain
+from sightline.calls.journal_tables import DAMAGED, JOURNAL_FILE, MIGRATIONS, columns_checksum, hits_are_sound
 from sightline.errors import UserError
-from sightline.io.sqlite import open_database
+from sightline.io.sqlite import DATABASE_FAULTS, open_database
 
 LedgerGrouping: TypeAlias = Literal["stage", "model"]
-_SUMS = """SELECT stage, model, count(*), total(input), total(cached), total(output), total(reasoning), total(image),
-    total(coalesce(usd, at_least)), total(usd IS NULL) FROM calls GROUP BY stage, model"""
-_FAILURES = "SELECT stage, model, failure, count(*) FROM calls WHERE failure IS NOT NULL GROUP BY stage, model, failure"
-_SECONDS = "SELECT stage, model, seconds FROM calls WHERE failure IS NULL AND seconds IS NOT NULL"
+_DAMAGED = """SELECT id FROM calls WHERE NOT sound(checksum, key, stage, task, model, endpoint, sample, at, seconds,
+    attempts, input, cached, output, reasoning, image, cache_written, reported, usd, failure, message, reusable,
+    at_least, turn)"""
+_SOUND = "id NOT IN (SELECT value FROM json_each(?))"
+_SUMS = f"""SELECT stage, model, count(*), total(input), total(cached), total(output), total(reasoning), total(image),
+    total(coalesce(usd, at_least)), total(usd IS NULL) FROM calls WHERE {_SOUND} GROUP BY stage, model"""
+_FAILURES = f"""SELECT stage, model, failure, count(*) FROM calls WHERE failure IS NOT NULL AND {_SOUND}
+    GROUP BY stage, model, failure"""
+_SECONDS = f"SELECT stage, model, seconds FROM calls WHERE failure IS NULL AND seconds IS NOT NULL AND {_SOUND}"
+_LOST = "SELECT stage, model, why, count(*) FROM lost GROUP BY stage, model, why"
 _TOKENS = ("input", "cached", "output", "reasoning", "image")
 _ADDED = ("calls", "from_journal", *_TOKENS, "usd", "unpriced", "saved_usd")
 
@@ -77,11 +88,13 @@ def read_ledger(workspace: Path, by: LedgerGrouping | None = None) -> Ledger:
     path = workspace / JOURNAL_FILE
     if not path.is_file():
         raise UserError(f"there is no journal in {workspace}: no model was asked there.", "give another --workspace")
-    database = open_database(path, MIGRATIONS)
-    try:
-        sums, seconds = _sums(database), _seconds(database)
-    finally:
-        database.close()
+    with closing(open_database(path, MIGRATIONS, existing=True, fix=REPAIR)) as database:
+        try:
+            collect_lost(workspace, database)
+            damaged = _damaged(database)
+            sums, seconds = _sums(database, damaged), _seconds(database, damaged)
+        except DATABASE_FAULTS as error:
+            raise explain(path, error) from error
     groups: dict[tuple[str | None, str | None], list[LedgerRow]] = {}
     for row in sums:
         key = (None if by == "model" else row.stage, None if by == "stage" else row.model)
@@ -97,22 +110,44 @@ def dollars(usd: float) -> str:
     return f"${usd:.{max(2, 1 - math.floor(math.log10(usd)))}f}"
 
 
-def _sums(database: sqlite3.Connection) -> list[LedgerRow]:
+def _damaged(database: sqlite3.Connection) -> list[int]:
+    """Rows whose numbers can't be trusted; the replies, which the ledger does not read, are not looked at."""
+
+    def is_sound(checksum: int | None, key: bytes, *columns: Any) -> bool:
+        if checksum is None:  # Of before, unless the row is empty.
+            return None not in (key, columns[0], columns[2])
+        return checksum & 0xFFFFFFFF == columns_checksum(key, *columns)
+
+    database.create_function("sound", -1, is_sound, deterministic=True)
+    return [number for (number,) in database.execute(_DAMAGED)]
+
+
+def _sums(database: sqlite3.Connection, damaged: list[int]) -> list[LedgerRow]:
+    """Calls that were `lost`, or are damaged, count as paid at a price that is not known."""
+    left_out = (orjson.dumps(damaged).decode(),)
     rows: dict[tuple[str, str], LedgerRow] = {}
-    for stage, model, calls, *tokens, usd, unpriced in database.execute(_SUMS):
+    for stage, model, calls, *tokens, usd, unpriced in database.execute(_SUMS, left_out):
         counts: dict[str, Any] = dict(zip(_TOKENS, map(int, tokens), strict=True))
         rows[stage, model] = LedgerRow(stage, model, calls, usd=usd, unpriced=int(unpriced), **counts)
-    for stage, model, kind, count in database.execute(_FAILURES):
+    for stage, model, kind, count in database.execute(_FAILURES, left_out):
         rows[stage, model].failures[kind] = count
+    if not hits_are_sound(database):
+        raise sqlite3.DatabaseError("what is counted of reused replies is not what was written")
     for stage, model, count, usd in database.execute("SELECT stage, model, count, usd FROM hits"):
         row = rows.get((stage, model), LedgerRow(stage, model))
         rows[stage, model] = replace(row, from_journal=count, saved_usd=usd)
+    lost = [*database.execute(_LOST), *([("unknown", "unknown", DAMAGED, len(damaged))] if damaged else [])]
+    for stage, model, why, count in lost:
+        stage, model, why = stage or "unknown", model or "unknown", why or DAMAGED
+        row = rows.get((stage, model), LedgerRow(stage, model))
+        failures = row.failures | {why: row.failures.get(why, 0) + count}
+        rows[stage, model] = replace(row, calls=row.calls + count, unpriced=row.unpriced + count, failures=failures)
     return [rows[key] for key in sorted(rows)]
 
 
-def _seconds(database: sqlite3.Connection) -> dict[tuple[str, str], array[float]]:
+def _seconds(database: sqlite3.Connection, damaged: list[int]) -> dict[tuple[str, str], array[float]]:
     found: dict[tuple[str, str], array[float]] = {}
-    for stage, model, seconds in database.execute(_SECONDS):
+    for stage, model, seconds in database.execute(_SECONDS, (orjson.dumps(damaged).decode(),)):
         found.setdefault((stage, model), array("d")).append(seconds)
     return found
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import sightline
 from sightline.calls.estimate import HighestCost, Range, RequestSizes
-from sightline.calls.journal import Journal
+from sightline.calls.journal import Journal, PilotChain
 from sightline.calls.ledger import dollars
 from sightline.calls.prices import Prices, Tariff
-from sightline.calls.request_key import UnreadablePictureError, request_key
+from sightline.calls.request_key import UnreadablePictureError, request_key, turn_of
 from sightline.calls.tokens import TokenEstimate, has_unreadable_pictures, request_tokens
 from sightline.display import Table, html_table, quiet
 from sightline.errors import SightlineError, UserError
@@ -26,6 +26,7 @@ Verb = TypeVar("Verb", bound=Callable[..., object])
 
 FEWEST_PILOT_CALLS = 5
 """Fewer finished calls of a stage than this say too little about the next ones."""
+_FOR_SKEWNESS = 6.0
 _NEXT_TO_NOTHING = 0.0001
 """Dollars below which nobody wants to know how many."""
 
@@ -51,6 +52,11 @@ class StagePlan:
     most_usd: float | None = None
     most_batch_usd: float | None = None
     unreadable: int = 0
+
+    @property
+    def is_learnt(self) -> bool:
+        """Was it judged from calls of before, with what followed from them?"""
+        return self.basis.endswith((" of this stage", " for each request"))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -219,10 +225,10 @@ def plan_stage(
     batched = HighestCost(lambda model: prices.tariff(model, stage, batch=True))
     sizes = RequestSizes(count, live, batched)
     seen = journaled = unreadable = 0
-    model = ""
+    model, turn = "", 0
     for request in requests:
         seen += 1
-        model = request.model
+        model, turn = request.model, turn_of(request)
         if has_unreadable_pictures(request):
             unreadable += 1
         elif journal is not None and not fresh and _is_known(journal, request, endpoint, wire):
@@ -231,11 +237,11 @@ def plan_stage(
             sizes.add(request)
     scale = calls / seen if calls is not None and seen else 1.0
     left = round(sizes.count * scale)
-    pilot = journal.pilot(stage, model) if journal is not None else []
+    pilot = journal.pilot(stage, model, turn) if journal is not None else []
     tariff = prices.tariff(model, stage)
     if len(pilot) >= FEWEST_PILOT_CALLS:
         sent, came, usd = _from_pilot(pilot, left, tariff)
-        basis = f"{len(pilot):,} calls of this stage"
+        basis = _basis(pilot)
     else:
         sent, came, usd = sizes.ranges(scale, tariff)
         basis = "sizes of texts and pictures"
@@ -270,18 +276,32 @@ def _mean(sent: Range, came: Range, calls: int) -> Usage:
     return Usage(input=round(sent.likely / calls), output=round(came.likely / calls))
 
 
-def _from_pilot(pilot: Sequence[Usage], calls: int, tariff: Tariff | None) -> tuple[Range, Range, Range | None]:
-    """Tokens in, tokens out, and money, of so many more calls like these."""
-    sent = _sum_of(calls, [usage.input for usage in pilot])
-    came = _sum_of(calls, [usage.output for usage in pilot])
-    return sent, came, None if tariff is None else _sum_of(calls, [tariff.cost(usage) for usage in pilot])
+def _basis(pilot: Sequence[PilotChain]) -> str:
+    firsts, others = sum(len(chain.first) for chain in pilot), sum(len(chain.following) for chain in pilot)
+    each = f", {1 + others / firsts:.1f} for each request" if others else ""
+    return f"{firsts + others:,} calls of this stage{each}"
+
+
+def _from_pilot(pilot: Sequence[PilotChain], calls: int, tariff: Tariff | None) -> tuple[Range, Range, Range | None]:
+    """Tokens in, tokens out, and money, of so many more requests like these, with the repairs and turns that follow."""
+
+    def total(value: Callable[[Usage], float]) -> Range:
+        return _sum_of(calls, [sum(map(value, chain.first + chain.following)) / len(chain.first) for chain in pilot])
+
+    return total(lambda one: one.input), total(lambda one: one.output), None if tariff is None else total(tariff.cost)
 
 
 def _sum_of(calls: int, sample: Sequence[float]) -> Range:
-    """The sum of so many more values like these: a 95 % prediction interval, which the sample's own error widens."""
-    mean = sum(sample) / len(sample)
-    variance = sum((value - mean) ** 2 for value in sample) / (len(sample) - 1)
-    half = _t_95(len(sample) - 1) * math.sqrt(calls * variance + calls * calls * variance / len(sample))
+    """The sum of so many more values like these: a 95 % prediction interval, which the sample's own error widens.
+
+    Costs are skewed, and the mean of few of them misses the dear ones: the interval is wider by 6|g| / n, with g the
+    skewness of the n values (benchmarks/plans.py measures how often it holds).
+    """
+    n, mean = len(sample), sum(sample) / len(sample)
+    variance = sum((value - mean) ** 2 for value in sample) / (n - 1)
+    skewness = sum((value - mean) ** 3 for value in sample) / n / variance**1.5 if variance else 0.0
+    wider = 1 + abs(skewness) * _FOR_SKEWNESS / n
+    half = wider * _t_95(n - 1) * math.sqrt(calls * variance + calls * calls * variance / n)
     return Range(calls * mean, max(0.0, calls * mean - half), calls * mean + half)
 
 

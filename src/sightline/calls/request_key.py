@@ -109,3 +109,8 @@ def _plain(value: object) -> Any:
     if isinstance(value, ToolSpec):
         return {"name": value.name, "description": value.description, "parameters": dict(value.parameters)}
     raise TypeError(f"a request can't hold a {type(value).__name__}")
+
+
+def turn_of(request: ChatRequest) -> int:
+    """How many replies a request already holds: 0 begins a conversation; repairs and further turns have more."""
+    return sum(message.role == "assistant" for message in request.messages)

@@ -5,7 +5,6 @@ The task is held in context variables, so that it need not be handed down throug
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -22,6 +21,7 @@ from sightline.config import Config, load
 from sightline.config.sources import DEFAULT_FILE
 from sightline.errors import UserError
 from sightline.io.files import PathLike, as_path
+from sightline.io.workspace import default_workspace
 from sightline.models.providers import NO_KEY_HINT
 from sightline.models.wire_settings import Api
 
@@ -62,7 +62,8 @@ class Session:
     Parameters
     ----------
     workspace:
-        Where Sightline keeps what it knows; `$SIGHTLINE_WORKSPACE`, else `.sightline`, when not given.
+        Where Sightline keeps what it knows; when not given, `$SIGHTLINE_WORKSPACE`, else the nearest
+        `.sightline` at or above the working directory, else one for each user in the platform's data folder.
     config:
         The settings, or the path of a `sightline.toml`; the built-in defaults when not given.
     calls:
@@ -241,11 +242,6 @@ class _Resources:
         for _, resource in reversed(self._held.values()):
             resource.__exit__(None, None, None)
         self._held.clear()
-
-
-def default_workspace() -> Path:
-    """The workspace of a command or a session that names none."""
-    return Path(os.environ.get("SIGHTLINE_WORKSPACE") or ".sightline").expanduser()
 
 
 def _config(given: Config | PathLike | None) -> Config:

@@ -43,11 +43,11 @@ def assess(
     benchmark:
         The folder of the benchmark: queries and pictures; labels are not needed.
     runs:
-        Folders with what each system returned.
+        Folders with what each system returned; those that `make --pool` kept in the benchmark when not given.
     goal:
         Find the best system, or measure the score of each.
     half_width:
-        How exact to be.
+        How exact to be: systems that are known to differ by no more than about so much count as settled, too.
     people:
         How many people judge; with two or more, one picture in five is given to two of them.
     person:
@@ -58,6 +58,7 @@ def assess(
     from sightline.assessment import assess as open_assessment
 
     seed = 0 if common.seed is None else common.seed
+    runs = runs or tuple(sorted(path.parent for path in benchmark.glob("runs/*/run.json")))
     found = open_assessment(benchmark, runs, goal=goal, half_width=half_width, people=people, seed=seed)
     common.note([str(found.outlook()), _KEYS])
     _judge(found, person, common.limit, opens=not no_open)
@@ -68,7 +69,9 @@ def assess(
         common.print(str(found.comparison()))
     for name, scores in found.scores().items() if goal == "score" else ():
         common.print(f"{name}\n{scores}")
-    common.print(f"{'Settled' if found.settled else 'Not settled yet'} after {counted(found.spent, 'decision')}.")
+    told = goal == "score" or not any(pair.is_win(found.level) for pair in found.comparison().pairs)
+    known = f"Settled{f' to within {half_width:g}' if told else ''}" if found.settled else "Not settled yet"
+    common.print(f"{known} after {counted(found.spent, 'decision')}.")
 
 
 def _summary(found: Assessment) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sightline.cli.options import Common
 from sightline.errors import UserError
+from sightline.io.workspace import workspace_option
 from sightline.plain_text import printable
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def _own(out: Path, pictures: Path, common: Common) -> None:
         limit=common.limit,
         seed=common.seed or 0,
         local_only=common.local_only,
+        workspace=common.workspace_path,
     )
     if common.json:
         places = {"folder": str(out), "report": str(made.page), "workspace": str(made.workspace)}
@@ -84,6 +86,6 @@ def to_text(made: OwnDemo, pictures: Path) -> str:
     for query, results in found.searches:
         lines += [f'\nsearch "{query.text}"', *str(results).splitlines()[:3]]
     lines.append(f"\nreport: {made.page}")
-    places = f"--in {quote(str(pictures))} --workspace {quote(str(made.workspace))}"
+    places = f"--in {quote(str(pictures))}{workspace_option(made.workspace)}"
     lines.append(f'next: sightline search "what you remember" {places}')
     return "\n".join(lines)

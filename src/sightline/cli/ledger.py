@@ -12,14 +12,27 @@ if TYPE_CHECKING:
     from sightline.calls.ledger import Ledger, LedgerRow
 
 
-def ledger(*, by: Literal["stage", "model"] | None = None, common: Common = Common()) -> None:
+def ledger(
+    *,
+    by: Literal["stage", "model"] | None = None,
+    verify: bool = False,
+    repair: bool = False,
+    common: Common = Common(),
+) -> None:
     """Say what the calls of this workspace cost: money, tokens, failures and time, by stage and model.
 
     Parameters
     ----------
     by:
         Add up by stage or by model alone.
+    verify:
+        Check every row of the journal against its checksum instead; exit code 4 when one is damaged.
+    repair:
+        Write the journal anew from all that can be read of it, and keep the damaged file beside it.
     """
+    if verify or repair:
+        _check(common, repair=repair)
+        return
     from rich.measure import Measurement
 
     from sightline.calls.ledger import read_ledger
@@ -35,6 +48,19 @@ def ledger(*, by: Literal["stage", "model"] | None = None, common: Common = Comm
     else:  # In a file a line is as long as it has to be: a number is never cut.
         console.width = width
         console.print(table)
+
+
+def _check(common: Common, *, repair: bool) -> None:
+    from sightline.calls.journal_repair import repair_journal, verify_journal
+    from sightline.errors import FoundError
+
+    found = (repair_journal if repair else verify_journal)(common.workspace_path)
+    if common.json:
+        common.print_json(found.to_dict())
+    else:
+        common.console.print(str(found), markup=False, highlight=False, soft_wrap=True)
+    if not found.is_sound and not repair:
+        raise FoundError("The journal is damaged.", "Run `sightline ledger --repair`.")
 
 
 def to_table(found: Ledger, by: Literal["stage", "model"] | None) -> Table:

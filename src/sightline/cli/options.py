@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import inspect
 import logging
-import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,6 +18,7 @@ from cyclopts import Parameter, Token
 from cyclopts.validators import Number
 
 from sightline.errors import UserError
+from sightline.io.workspace import default_workspace
 from sightline.plain_text import printable
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sightline.config import Config, Loaded
 
 
+_log = logging.getLogger(__name__)
 _Command = TypeVar("_Command", bound=Callable[..., object])
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 Switch = Annotated[bool, Parameter(negative="", show_default=False)]
@@ -93,7 +94,7 @@ class Common:
     """The options that every verb takes."""
 
     workspace: Path | None = None
-    "Where Sightline keeps what it knows: `$SIGHTLINE_WORKSPACE`, else `./.sightline`."
+    "The workspace: `$SIGHTLINE_WORKSPACE`, else the nearest `.sightline` here or above, else one per user."
     config: Path | None = None
     "A `sightline.toml`, or a benchmaker `config.toml` or `.json`."
     json: Switch = False
@@ -109,7 +110,9 @@ class Common:
 
     @property
     def workspace_path(self) -> Path:
-        return self.workspace or Path(os.environ.get("SIGHTLINE_WORKSPACE") or ".sightline")
+        path = self.workspace or default_workspace()
+        _log.info("Workspace: %s", path)
+        return path
 
     def load(self, overrides: Mapping[str, Any] | None = None) -> Loaded:
         """The configuration (file, then environment, then what this command line says), and where it came from."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sightline.corpus import metadata
 from sightline.corpus.near_duplicates import colour_print, perceptual_hash
+from sightline.corpus.parts import is_motion_photo
 from sightline.corpus.pixels import (
     MIMES,
     MissingDecoderError,
@@ -20,8 +21,9 @@ from sightline.corpus.pixels import (
     open_picture,
     upright,
 )
+from sightline.types import Json
 
-VERSION = "2"
+VERSION = "3"
 """Raised when reading learns something new, so that the next scan reads every file again."""
 BEFORE_RAW = "1"
 """The version that knew no RAW files: what it took for TIFF, or for no picture, is read again, and nothing else."""
@@ -97,15 +99,23 @@ def read_file(job: ReadJob) -> PictureReading | RefusedFile | UnchangedFile:
         return RefusedFile(error.reason, error.detail, reader)
 
 
+def _parts(beside: list[Path], data: bytes) -> dict[str, Json]:
+    """What else belongs to the picture: files beside it, and a film inside it."""
+    names: list[Json] = [path.name for path in beside if not metadata.sidecar.is_sidecar(path.name)]
+    found: dict[str, Json] = {"parts": names} if names else {}
+    return {**found, "motion_photo": True} if is_motion_photo(data) else found
+
+
 def _read_picture(job: ReadJob, data: bytes, sha256: bytes) -> PictureReading:
     image = open_picture(data, job.max_pixels)
     width, height = image.size
     suffix = Path(os.fsdecode(job.path)).suffix
     notes = notes_on(image, data, suffix)
     facts = metadata.read_facts(image)
-    if job.sidecars:
-        beside = [metadata.read_sidecar(Path(os.fsdecode(path))) for path in job.sidecars]
-        facts = metadata.merge_facts(facts, beside)
+    beside = [Path(os.fsdecode(path)) for path in job.sidecars]
+    if said := [metadata.read_sidecar(path) for path in beside if metadata.sidecar.is_sidecar(path.name)]:
+        facts = metadata.merge_facts(facts, said)
+    facts = replace(facts, extra={**facts.extra, **_parts(beside, data)})
     thumbnail = load_small(image, data, job.max_pixels)
     if facts.orientation != 1:
         notes.append("rotated")

@@ -36,7 +36,8 @@ def read_metadata_rows(path: Path) -> Iterator[Row]:
     reader = readers.get(path.suffix.lower())
     if reader is None:
         raise UserError(
-            f'metadata file {path}: its ending "{path.suffix}" is not known.', "use .jsonl, .csv or .parquet"
+            f'metadata file {path}: its ending "{path.suffix}" is not known.',
+            "use .jsonl, .csv or .parquet (scan also reads .lrcat)",
         )
     if not path.is_file():
         raise UserError(f"there is no metadata file {path}.", "check the path after --metadata")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import mimetypes
+import re
 import threading
 import warnings
 from collections.abc import Iterator
@@ -31,7 +32,9 @@ MIMES = {
 }
 MAX_FILE_BYTES = 256 << 20
 """What is sent or shown is no larger."""
-_OPTIONAL = {"heif": "HEIC", "raw": "RAW"}
+OPTIONAL = {"heif": "HEIC", "raw": "RAW"}
+_OBJECT = re.compile(r"<[^<>]* at 0x[0-9a-f]+>")
+"""How Python names an object in a message, which says nothing to a person."""
 _AVIF_BRANDS = {b"avif", b"avis"}
 _HEIF_BRANDS = {b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1"}
 _BMP_HEADERS = {size.to_bytes(4, "little") for size in (12, 16, 40, 52, 56, 64, 108, 124)}
@@ -64,7 +67,7 @@ class MissingDecoderError(RefusedError):
 
     def __init__(self, extra: str) -> None:
         super().__init__(
-            "RAW" if extra == "raw" else "unreadable", f"{_OPTIONAL[extra]} needs pip install 'sightline[{extra}]'"
+            "RAW" if extra == "raw" else "unreadable", f"{OPTIONAL[extra]} needs pip install 'sightline[{extra}]'"
         )
         self.extra = extra
 
@@ -249,7 +252,8 @@ def _named_refusals(format_: str, data: bytes) -> Iterator[None]:
 def _broken(format_: str, data: bytes, error: Exception) -> RefusedError:
     if _ends_early(format_, data) or "truncated" in str(error):
         return RefusedError("truncated", "the file ends before the picture does")
-    return RefusedError("unreadable", f"{type(error).__name__}: {error}"[:200])
+    said = _OBJECT.sub("", str(error)).strip(" .")
+    return RefusedError("unreadable", f"it can't be decoded{said and f': {said}'}"[:200])
 
 
 def _ends_early(format_: str, data: bytes) -> bool:

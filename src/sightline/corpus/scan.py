@@ -9,6 +9,7 @@ import hashlib
 import logging
 import os
 import re
+import sqlite3
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -20,10 +21,13 @@ from typing import Any
 from sightline.config import Config
 from sightline.corpus.file_reader import PictureReading, ReadJob, RefusedFile, UnchangedFile, current_readers, read_file
 from sightline.corpus.groups import GROUPING, count_groups, rebuild_groups
+from sightline.corpus.lightroom import ENDING, merge_catalogue
 from sightline.corpus.metadata_table import read_metadata_rows
 from sightline.corpus.names import owner_of, owner_reader
 from sightline.corpus.pixels import MissingDecoderError, missing_decoders
 from sightline.corpus.rights import RightsMap
+from sightline.corpus.schema import DamagedCorpusError, set_aside
+from sightline.corpus.skips import SkippedKind, kinds_of
 from sightline.corpus.store import CorpusRoot, CorpusStore, MissingFile
 from sightline.corpus.walk import NOT_FOLLOWED, FolderWalk
 from sightline.display import Shown
@@ -32,6 +36,7 @@ from sightline.engine.worker_pool import Died, cores, map_in_processes
 from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io.files import PathLike
+from sightline.io.sqlite import DATABASE_FAULTS, is_damage
 from sightline.types import Rights
 
 _log = logging.getLogger(__name__)
@@ -94,7 +99,7 @@ class ScanChanges:
 class ScanSummary(Shown):
     """What a workspace holds after a scan; `skipped` and `warnings` count files by reason.
 
-    `skipped_here` are those of the scanned folder alone: a workspace may know others.
+    `skipped_here` and `skipped_kinds` are of the scanned folder alone: a workspace may know several `folders`.
     """
 
     pictures: int
@@ -109,17 +114,19 @@ class ScanSummary(Shown):
     first_year: int | None = None
     last_year: int | None = None
     skipped_here: Mapping[str, int] = field(default_factory=dict)
+    skipped_kinds: tuple[SkippedKind, ...] = ()
+    folders: int = 1
 
     def to_json(self) -> dict[str, Any]:
         """What `scan --json` prints."""
-        hidden = ("first_year", "last_year", "skipped_here")
+        hidden = ("first_year", "last_year", "skipped_here", "folders")
         return {name: value for name, value in asdict(self).items() if name not in hidden}
 
     def __str__(self) -> str:
         return "\n".join(f"  {line}" for line in (self._line(), *self._lines()))
 
     def _line(self) -> str:
-        parts = [counted(self.pictures, "picture")]
+        parts = [counted(self.pictures, "picture") + (f" in {self.folders:,} folders" if self.folders > 1 else "")]
         if self.first_year is not None:
             one = self.first_year == self.last_year
             parts.append(f"{self.first_year}" if one else f"{self.first_year}–{self.last_year}")
@@ -128,10 +135,11 @@ class ScanSummary(Shown):
         return " · ".join(parts)
 
     def _lines(self) -> Iterator[str]:
-        for what, counts in (("skipped", self.skipped), ("noted", self.warnings)):
+        for what, counts in (("skipped", self.skipped_here), ("noted", self.warnings)):
             if counts:
                 listed = ", ".join(f"{n:,} {reason}" for reason, n in sorted(counts.items(), key=lambda c: -c[1]))
                 yield f"{sum(counts.values()):,} {what}: {listed}"
+            yield from (f"  {kind}" for kind in self.skipped_kinds if what == "skipped")
         if NOT_FOLLOWED in self.warnings:
             yield "Links out of the folder are followed with --follow-links."
         changes = {name: count for name, count in asdict(self.changes).items() if count}
@@ -162,13 +170,17 @@ def scan_folder(
     table = None if metadata is None else Path(metadata).expanduser()
     if table is not None and not table.is_file():
         raise UserError(f"there is no metadata file {table}.", "check the path after --metadata")
-    with CorpusStore(workspace_path) as store:
+    store, given = _open_store(workspace_path)
+    with store:
         map_ = None if rights is None else Path(rights).expanduser()
         derive = DerivedColumns.remembered(store, config.scan.owner_pattern, map_)
         root, part = _root_of(store, root_path)
         follows = _follows(store, root, follow_links, config.scan.follow_links)
         scanner = _Scanner(store, root, part, config, derive, limit, follows)
         changes = scanner.run()
+        with store.transaction():
+            for picture, values in given.items():
+                store.give(picture, values)
         unmatched = 0 if table is None else _merge_metadata(store, table)
         stamp = f"{GROUPING} {derive.stamp} {config.duplicates!r} {config.events!r}"
         if changes != ScanChanges() or table is not None or store.note("groups") != stamp:
@@ -180,7 +192,8 @@ def scan_folder(
             _log.warning("%s holds no pictures.", root_path)
         _tell_missing_decoder(store)
         found = _summary(store, scanner.warnings, changes, unmatched, time.monotonic() - started)
-        return replace(found, skipped_here=store.count_skipped(root, part))
+        kinds = kinds_of(store.skipped(root, part))
+        return replace(found, skipped_here=store.count_skipped(root, part), skipped_kinds=kinds)
 
 
 def _tell_missing_decoder(store: CorpusStore) -> None:
@@ -204,9 +217,31 @@ def checked_places(folder: Path, workspace: Path) -> tuple[Path, Path]:
     if os.path.commonpath([real_root, real_workspace]) == real_root:
         raise UserError(
             f"the workspace {workspace} would lie inside the pictures' folder, where nothing is ever written.",
-            "choose another place, for example --workspace ~/sightline",
+            f"choose a place outside it, for example --workspace {root.parent / 'sightline'}",
         )
     return root, workspace
+
+
+def _open_store(workspace: Path) -> tuple[CorpusStore, dict[str, dict[str, Any]]]:
+    """The corpus; a damaged one is set aside, a new one made, and what people gave to its pictures handed back."""
+    store, given = None, {}
+    try:
+        store = CorpusStore(workspace)
+        store.look_over()
+        return store, {}
+    except (DamagedCorpusError, *DATABASE_FAULTS) as error:
+        if isinstance(error, sqlite3.OperationalError) and not is_damage(error):  # A lock, or the disk.
+            raise
+        if store is not None:
+            given = store.sound_given()
+            store.close()
+        _log.warning(
+            "%s It is made anew, and %s is what it was: scan its other folders again, and give the owner pattern, "
+            "rights and metadata again.",
+            error if isinstance(error, DamagedCorpusError) else f"The corpus is damaged: {error}.",
+            set_aside(workspace),
+        )
+    return CorpusStore(workspace), given
 
 
 def _root_of(store: CorpusStore, folder: Path) -> tuple[CorpusRoot, bytes]:
@@ -320,6 +355,8 @@ def _batches(results: Iterator[tuple[Any, Any]]) -> Iterator[list[tuple[Any, Any
 
 def _merge_metadata(store: CorpusStore, path: Path) -> int:
     """Merge a metadata file into the pictures it names; how many of its rows name none."""
+    if path.suffix.lower() == ENDING:
+        return merge_catalogue(store, path)
     unmatched = 0
     rows = read_metadata_rows(path)
     while batch := list(islice(rows, 1000)):
@@ -348,4 +385,5 @@ def _summary(
         changes=changes,
         first_year=first,
         last_year=last,
+        folders=len(store.roots()),
     )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,9 +17,9 @@ import orjson
 from sightline.corpus.file_reader import BEFORE_RAW, VERSION, PictureReading, ReadJob, RefusedFile
 from sightline.corpus.metadata import MetadataFacts
 from sightline.corpus.names import picture_id
-from sightline.corpus.schema import connect
+from sightline.corpus.schema import SEALED_ROWS, connect, is_sound, row_checksum
 from sightline.corpus.walk import FoundFile, sidecar_names
-from sightline.io.sqlite import transaction
+from sightline.io.sqlite import DATABASE_FAULTS, transaction
 
 LIVE_PICTURES = "FROM pictures AS p JOIN files AS f ON f.id = p.file WHERE f.state <> 'deleted'"
 """Every query over the corpus: pictures whose file is there, or on a drive that is not plugged in."""
@@ -199,6 +201,7 @@ class CorpusStore:
             f"INSERT INTO pictures ({names}) VALUES ({marks}) ON CONFLICT (id) DO UPDATE SET {updates}",
             values,
         )
+        self._seal(id_)
         return outcome
 
     def _put_file(
@@ -282,6 +285,31 @@ class CorpusStore:
     def _update(self, id_: str, columns: Mapping[str, Any]) -> None:
         assignments = ", ".join(f"{name} = :{name}" for name in columns)
         self.database.execute(f"UPDATE pictures SET {assignments} WHERE id = :id", {**columns, "id": id_})
+        self._seal(id_)
+
+    def _seal(self, id_: str) -> None:
+        """Note the checksum of a picture's row; called after every change to it."""
+        row = self.database.execute(f"{SEALED_ROWS} WHERE p.id = ?", (id_,)).fetchone()
+        self.database.execute("UPDATE pictures SET checksum = ? WHERE id = ?", (row_checksum(row), id_))
+
+    def look_over(self) -> None:
+        """Raise what is damaged of the pages, the indexes and the rows."""
+        (said,) = self.database.execute("PRAGMA integrity_check(1)").fetchone()
+        if said != "ok":
+            raise sqlite3.DatabaseError(" ".join(said.split()))
+        for row in self.database.execute(SEALED_ROWS):
+            if not is_sound(row):
+                raise sqlite3.DatabaseError(f"what it holds of {row[0]} is not what was written")
+
+    def sound_given(self) -> dict[str, dict[str, Any]]:
+        """What people gave, of all pictures whose rows are sound, as far as it can be read."""
+        found: dict[str, dict[str, Any]] = {}
+        with suppress(*DATABASE_FAULTS):
+            at = next(at for at, name, *_ in self.database.execute("PRAGMA table_info(pictures)") if name == "given")
+            for row in self.database.execute(f"{SEALED_ROWS} WHERE p.given <> '{{}}'"):
+                if is_sound(row):
+                    found[row[0]] = orjson.loads(row[at])
+        return found
 
     # -- what there is
 
@@ -306,13 +334,7 @@ class CorpusStore:
 
     def count_skipped(self, root: CorpusRoot | None = None, part: bytes = b"") -> dict[str, int]:
         """Files that gave no picture, by reason: of the workspace, or of a part of one root."""
-        id_ = None if root is None else root.id
-        rows = self.database.execute(
-            """SELECT reason, count(*) FROM files WHERE reason IS NOT NULL AND state <> 'deleted'
-            AND (? IS NULL OR root = ?) AND (? = x'' OR path BETWEEN ? AND ?) GROUP BY reason ORDER BY reason""",
-            (id_, id_, part, part + b"/", part + b"0"),  # "0" is the byte after "/"
-        )
-        return dict(rows.fetchall())
+        return dict(sorted(Counter(reason for _, reason, _ in self.skipped(root, part)).items()))
 
     def count_warnings(self) -> dict[str, int]:
         rows = self.database.execute(
@@ -321,10 +343,13 @@ class CorpusStore:
         )
         return dict(rows.fetchall())
 
-    def skipped(self) -> Iterator[tuple[str, str, str]]:
-        """(path, reason, detail) of every file that gave no picture."""
+    def skipped(self, root: CorpusRoot | None = None, part: bytes = b"") -> Iterator[tuple[str, str, str]]:
+        """(path, reason, detail) of every file that gave no picture: of the workspace, or of a part of one root."""
+        id_ = None if root is None else root.id
         rows = self.database.execute(
-            "SELECT path, reason, detail FROM files WHERE reason IS NOT NULL AND state <> 'deleted' ORDER BY path"
+            """SELECT path, reason, detail FROM files WHERE reason IS NOT NULL AND state <> 'deleted'
+            AND (? IS NULL OR root = ?) AND (? = x'' OR path BETWEEN ? AND ?) ORDER BY path""",
+            (id_, id_, part, part + b"/", part + b"0"),  # "0" is the byte after "/"
         )
         return ((picture_id(path), reason, detail) for path, reason, detail in rows)
 

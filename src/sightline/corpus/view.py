@@ -12,20 +12,20 @@ from typing import overload
 import orjson
 
 from sightline.corpus.names import file_uri
-from sightline.corpus.schema import FILE_NAME
+from sightline.corpus.schema import FILE_NAME, SEALED_ROWS, DamagedCorpusError, is_sound
 from sightline.corpus.store import CorpusStore
 from sightline.errors import UserError
+from sightline.io.workspace import workspace_option
 from sightline.types import Corpus, Group, Json, Picture, Rights
 
-_SELECT = """SELECT p.*, f.path AS file_path, r.path AS root_path
-    FROM pictures AS p JOIN files AS f ON f.id = p.file JOIN roots AS r ON r.id = f.root WHERE f.state <> 'deleted'"""
+_SELECT = f"{SEALED_ROWS} WHERE f.state IS NOT 'deleted'"
 
 
 def open_corpus(workspace: str | os.PathLike[str]) -> Corpus:
     """The corpus of a workspace that has been scanned; pictures are fetched from disk as they are asked for."""
     path = Path(workspace).expanduser()
     if not (path / FILE_NAME).is_file():
-        raise UserError(f"{path} holds no corpus.", f"make one with: sightline scan DIR --workspace {path}")
+        raise UserError(f"{path} holds no corpus.", f"make one with: sightline scan DIR{workspace_option(path)}")
     store = CorpusStore(path)
     return Corpus(name=path.resolve().name, pictures=StoredPictures(store), groups=StoredGroups(store))
 
@@ -102,6 +102,11 @@ class StoredGroups(Sequence[Group]):
 
 
 def _picture(row: sqlite3.Row) -> Picture:
+    if not is_sound(tuple(row)):
+        raise DamagedCorpusError(
+            f"The corpus is damaged: what it holds of {row['id']} is not what was written.",
+            "Scan its folder again: sightline scan FOLDER reads the picture anew.",
+        )
     taken_at = row["taken_at"]
     return Picture(
         id=row["id"],

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sightline.corpus.metadata import sidecar
+from sightline.corpus.parts import by_stem, find_parts, is_original, is_raw_name, may_be_part, original_stem
 
 NOT_FOLLOWED = "link not followed"
 """The warning about links out of the folder."""
@@ -49,18 +50,25 @@ class FolderWalk:
         here = os.path.join(os.fsencode(self.root), under) if under else os.fsencode(self.root)
         folders: list[bytes] = []
         sidecars: set[bytes] = set()
+        parts: set[bytes] = set()
+        edited: set[str] = set()
         try:
             status = os.stat(here)
             if (status.st_dev, status.st_ino) in self._visited:
                 return
             self._visited.add((status.st_dev, status.st_ino))
-            # Two passes, so that memory holds the names of sidecars and folders but not of all files.
+            # Two passes, so that memory holds the names of sidecars, parts and folders but not of all files.
             for entry in self._entries(here):
                 if _may_be_sidecar(entry.name) and not self._is_refused(entry):
                     sidecars.add(entry.name)
                 elif self._is_folder(entry):
                     folders.append(entry.name)
-            yield from self._files(here, under, sidecars)
+                elif not entry.is_symlink():
+                    text = os.fsdecode(entry.name)
+                    parts.update([entry.name] if may_be_part(text) else [])
+                    edited.update(filter(None, [original_stem(text)]))
+            parts.update(self._originals(here, edited))
+            yield from self._files(here, under, sidecars, parts)
         except OSError:
             self.warnings["unreadable folder"] += 1
             self.unreachable.append(under)
@@ -74,30 +82,36 @@ class FolderWalk:
                 if self.hidden or not entry.name.startswith(b"."):
                     yield entry
 
-    def _files(self, here: bytes, under: bytes, sidecars: set[bytes]) -> Iterator[FoundFile]:
-        unused = set(sidecars)
-        names = {os.fsdecode(name) for name in sidecars}
+    def _originals(self, here: bytes, stems: set[str]) -> Iterator[bytes]:
+        """Of edited copies the pictures that they were made of."""
+        for entry in self._entries(here) if stems else ():
+            if is_original(os.fsdecode(entry.name), stems) and entry.is_file(follow_symlinks=False):
+                yield entry.name
+
+    def _files(self, here: bytes, under: bytes, sidecars: set[bytes], parts: set[bytes]) -> Iterator[FoundFile]:
+        unused = sidecars | parts
+        beside = _Beside({os.fsdecode(name) for name in sidecars}, by_stem(map(os.fsdecode, parts)))
         prefix = under + b"/" if under else b""
         with os.scandir(here) as entries:
             for entry in entries:
                 if not self.hidden and entry.name.startswith(b"."):
                     self.warnings["hidden"] += 1
                     continue
-                if entry.name in sidecars:
+                if entry.name in sidecars or entry.name in parts:
                     continue
                 found = self._status(entry)
                 if found is None:
                     continue
-                beside = b""
-                if names:
-                    mine = [os.fsencode(name) for name in sidecar.find_sidecars(os.fsdecode(entry.name), names)]
-                    unused.difference_update(mine)
-                    beside = _signature(here, mine)
-                yield FoundFile(prefix + entry.name, found.st_size, found.st_mtime_ns, beside)
-        for name in sorted(unused):  # A .json or .xmp that belongs to no picture is a file like any other.
+                mine = beside.of(entry.name)
+                unused.difference_update(mine)
+                yield FoundFile(prefix + entry.name, found.st_size, found.st_mtime_ns, _signature(here, mine))
+        # What belongs to no picture is a file like any other; a RAW is a picture, and may have files beside it.
+        for name in sorted(unused, key=lambda name: (name in sidecars, not is_raw_name(os.fsdecode(name)), name)):
             status = os.stat(os.path.join(here, name))
-            if stat.S_ISREG(status.st_mode):
-                yield FoundFile(prefix + name, status.st_size, status.st_mtime_ns, b"")
+            if name in unused and stat.S_ISREG(status.st_mode):
+                mine = beside.of(name) if name in parts else []
+                unused.difference_update(mine)
+                yield FoundFile(prefix + name, status.st_size, status.st_mtime_ns, _signature(here, mine))
 
     def _is_folder(self, entry: os.DirEntry[bytes]) -> bool:
         try:
@@ -136,6 +150,22 @@ class FolderWalk:
         """What a link within the root points at is met under its own name."""
         root = os.path.realpath(os.fsencode(self.root))
         return os.path.commonpath([os.path.realpath(link), root]) == root
+
+
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """The names in a folder that may belong to a picture."""
+
+    sidecars: set[str]
+    parts: dict[str, list[str]]
+
+    def of(self, name: bytes) -> list[bytes]:
+        """The parts of a picture, and the sidecars of all of them."""
+        text = os.fsdecode(name)
+        parts = find_parts(text, self.parts) if self.parts else []
+        named = (text, *parts) if self.sidecars else ()
+        found = [beside for each in named for beside in sidecar.find_sidecars(each, self.sidecars)]
+        return [os.fsencode(each) for each in dict.fromkeys([*found, *parts])]
 
 
 def _may_be_sidecar(name: bytes) -> bool:

@@ -5,9 +5,8 @@ Nothing on it tells where a picture was taken.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -39,7 +38,7 @@ from sightline.reports.blocks import (
 )
 from sightline.reports.html import to_html
 from sightline.reports.output import write_files
-from sightline.reports.sections import unique_slugs
+from sightline.retrieval.index.content import folder_address
 from sightline.retrieval.results import Hit
 from sightline.retrieval.search import search
 from sightline.types import Corpus, Failure, Group, GroupKind, Picture
@@ -217,11 +216,11 @@ def run_own_demo(
     limit: int | None = None,
     seed: int = 0,
     local_only: bool = False,
+    workspace: PathLike | None = None,
 ) -> OwnDemo:
     """Look at the first pictures of a folder, as far as that goes without a benchmark, and write a page about them."""
     config, limit, out = config or Config(), limit or MOST, Path(folder)
     root = Path(pictures).expanduser().absolute()
-    workspace = out / _workspace_name(root)
     if not root.is_dir():
         raise UserError(f"there is no folder {root}.", "check the path after --pictures")
     if out.resolve().is_relative_to(root.resolve()):
@@ -233,16 +232,16 @@ def run_own_demo(
     try:
         photos = embedder if isinstance(embedder, Photos) else Photos(local_only=local_only)
         scanned = scan(root, limit=limit, session=session)
+        corpus = _below(open_corpus(session.workspace), root)
+        scanned = _scanned_here(scanned, corpus)
         if not scanned.pictures:
             raise UserError(f"{root} holds no picture that can be read{_skipped(scanned)}.", "choose another folder")
-        corpus = open_corpus(workspace)
         looked_at = list(see(_sample(corpus), photos, config.annotate))
         seen = [one for one in looked_at if not isinstance(one, Failure)]
         find = partial(search, k=_HITS, embedder=embedder, limit=limit, session=session)
         searches = [(query, find(query.text, root)) for query in queries(seen)]
     finally:
         close(embedder)
-    groups = tuple(corpus.groups_of("duplicate") + corpus.groups_of("burst") + corpus.groups_of("event"))
     found = DemoFindings(
         root=root,
         scanned=scanned,
@@ -252,16 +251,39 @@ def run_own_demo(
         seen=tuple(seen),
         unread=len(looked_at) - len(seen),
         searches=tuple(searches),
-        groups=groups,
+        groups=tuple(corpus.groups),
         pictures=corpus.pictures,
     )
-    return OwnDemo(write_page(found, out / "pictures.html"), workspace, found)
+    return OwnDemo(write_page(found, out / "pictures.html"), session.workspace, found)
 
 
-def _workspace_name(root: Path) -> str:
-    """One for each folder of pictures, so that a second folder's demo does not count the first one's pictures."""
-    digest = hashlib.sha256(str(root).encode("utf-8", "surrogateescape")).hexdigest()[:8]
-    return f"workspace-{unique_slugs([root.name])[0]}-{digest}"
+def _below(corpus: Corpus, root: Path) -> Corpus:
+    """The pictures of one folder, and how they belong together: a workspace may know others."""
+    address = folder_address(root)
+    pictures = {picture.id: picture for picture in corpus.pictures.values() if picture.uri.startswith(address)}
+    shown = [
+        replace(group, pictures=members)
+        for kind in _GROUPS
+        for group in corpus.groups_of(kind)
+        if len(members := tuple(id_ for id_ in group.pictures if id_ in pictures)) > (kind != "event")
+    ]
+    return replace(corpus, pictures=pictures, groups=shown)
+
+
+def _scanned_here(scanned: ScanSummary, corpus: Corpus) -> ScanSummary:
+    """What the scan says of the workspace, said of the folder."""
+    years = sorted(picture.taken_at.year for picture in corpus.pictures.values() if picture.taken_at is not None)
+    return replace(
+        scanned,
+        pictures=len(corpus.pictures),
+        skipped=scanned.skipped_here,
+        duplicates=sum(len(group.pictures) - 1 for group in corpus.groups_of("duplicate")),
+        bursts=len(corpus.groups_of("burst")),
+        events=len(corpus.groups_of("event")),
+        first_year=years[0] if years else None,
+        last_year=years[-1] if years else None,
+        folders=1,
+    )
 
 
 def _sample(corpus: Corpus) -> list[Picture]:

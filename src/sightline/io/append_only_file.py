@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from types import ModuleType
 
 import orjson
 
 from sightline.errors import UserError
-
-fcntl: ModuleType | None
-try:
-    import fcntl
-except ImportError:  # Windows has no flock; there the user sees to it that one process writes.
-    fcntl = None
+from sightline.io.locks import take_lock
 
 _BLOCK = 1 << 16
 
@@ -52,14 +46,10 @@ class AppendOnlyFile:
             os.close(self._file)
 
     def _lock(self, path: Path) -> None:
-        if fcntl is None:
-            return
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
+        if not take_lock(self._file, wait=False):
             raise UserError(
                 f"another process is writing to {path.parent}.", "wait until it ends, or choose another folder"
-            ) from error
+            )
 
     def _repair_tail(self) -> None:
         tail = self._tail()

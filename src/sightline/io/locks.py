@@ -8,6 +8,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import IO
 
+from sightline.io.private import private_folder
+
 fcntl: ModuleType | None
 try:
     import fcntl
@@ -21,12 +23,12 @@ CAN_LOCK = fcntl is not None
 @contextmanager
 def locked(folder: Path, *, wait: bool) -> Iterator[bool]:
     """Is the folder ours to write? With `wait` it is, sooner or later; a process that ends lets go of it."""
-    folder.mkdir(parents=True, exist_ok=True)
+    private_folder(folder)
     with (folder / LOCK_FILE).open("ab") as file:
         yield take_lock(file, wait=wait)
 
 
-def take_lock(file: IO[bytes], *, wait: bool) -> bool:
+def take_lock(file: IO[bytes] | int, *, wait: bool) -> bool:
     """Is an open file's lock ours, until it is closed or the process ends? Always where there are no locks."""
     if fcntl is None:
         return True

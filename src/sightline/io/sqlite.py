@@ -8,26 +8,50 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sightline.errors import UserError
+from sightline.io.private import private_file, private_folder
 
-_KIND = 0xFF
-"""The part of an error's code that says of which kind it is."""
+MOVE_AWAY = "move it away, or choose another --workspace"
+DATABASE_FAULTS = (sqlite3.DatabaseError, UnicodeDecodeError)
+"""What reading a damaged database may raise; the latter, when what SQLite says of it is no text."""
+_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 class ReadOnlyError(UserError):
     """A database that can be read was to be written."""
 
 
+def error_kind(error: BaseException) -> int:
+    """Of which kind an error of SQLite is: the part of its code that says so; 0 where it has none."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+
+
+def is_damage(error: BaseException) -> bool:
+    """Is the file's content wrong, and not the disk under it? Python finds text that is no UTF-8, and gives no code."""
+    is_text = isinstance(error, UnicodeDecodeError) or "Could not decode to UTF-8" in str(error)
+    return is_text or error_kind(error) in _DAMAGE
+
+
 def open_database(
-    path: Path, migrations: Sequence[str], *, any_thread: bool = False, reading: bool = False
+    path: Path,
+    migrations: Sequence[str],
+    *,
+    any_thread: bool = False,
+    reading: bool = False,
+    existing: bool = False,
+    fix: str = MOVE_AWAY,
 ) -> sqlite3.Connection:
     """Open a workspace's database in WAL mode, made or brought up to date as needed.
 
     Script n of `migrations` brings it from version n to n + 1. With `any_thread` the caller sees to it that only one
     thread uses the connection at a time. With `reading` one that can't be written is opened all the same, and a
-    `transaction` on it is refused.
+    `transaction` on it is refused. With `existing` a file that is there and holds no tables is damaged, and
+    is not filled with empty ones. `fix` is what to do when the file is damaged.
     """
+    was_there = path.exists()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(path.parent)
+        if not was_there:
+            private_file(path)
         database = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=not any_thread)
         database.execute("PRAGMA journal_mode = WAL")
     except (OSError, sqlite3.OperationalError) as error:
@@ -36,17 +60,30 @@ def open_database(
         raise UserError(
             f"the workspace {path.parent} can't be written: {error}.", "choose another --workspace"
         ) from None
-    except sqlite3.DatabaseError:
-        raise UserError(f"{path} is not a Sightline database.", "move it away, or choose another --workspace") from None
+    except DATABASE_FAULTS:
+        raise UserError(f"{path} is not a Sightline database.", fix) from None
     database.execute("PRAGMA synchronous = NORMAL")
     database.execute("PRAGMA foreign_keys = ON")
     try:
+        if existing and was_there and database.execute("PRAGMA user_version").fetchone()[0] == 0:
+            database.close()
+            raise UserError(f"{path} is damaged: it is empty.", fix)
         _migrate(database, path, migrations)
-    except sqlite3.OperationalError as error:
-        if getattr(error, "sqlite_errorcode", 0) & _KIND not in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+    except DATABASE_FAULTS as error:
+        database.close()
+        if error_kind(error) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+            raise UserError(f"{path} can't be written: {error}.", "make room on its disk, and run it again") from error
+        if not is_damage(error) and "already exists" not in str(error) and "duplicate column" not in str(error):
             raise
-        raise UserError(f"{path} can't be written: {error}.", "make room on its disk, and run it again") from error
+        raise UserError(f"{path} is damaged: {error}.", fix) from error
     return database
+
+
+def quick_check(database: sqlite3.Connection) -> None:
+    """Look at every page of a database; what is wrong is raised as SQLite would."""
+    (said,) = database.execute("PRAGMA quick_check(1)").fetchone()
+    if said != "ok":
+        raise sqlite3.DatabaseError(" ".join(said.split()))
 
 
 @contextmanager
@@ -62,7 +99,7 @@ def transaction(database: sqlite3.Connection) -> Iterator[None]:
             raise
         database.execute("COMMIT")
     except sqlite3.OperationalError as error:
-        if getattr(error, "sqlite_errorcode", 0) & _KIND != sqlite3.SQLITE_READONLY:
+        if error_kind(error) != sqlite3.SQLITE_READONLY:
             raise
         raise ReadOnlyError("the workspace can't be written: it is read-only.", "choose another --workspace") from None
 

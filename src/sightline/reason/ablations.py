@@ -17,10 +17,10 @@ from sightline.errors import UserError, require_at_least
 from sightline.io.files import PathLike, as_path, optional_path
 from sightline.metrics.comparison import Comparison, PairedComparison, compare
 from sightline.metrics.evaluation import evaluate
-from sightline.metrics.scores import write_scores
 from sightline.metrics.statistics.significance import holm
 from sightline.retrieval.index.content import absolute
 from sightline.runs.folder import read_run
+from sightline.runs.integrity import keep_scores
 from sightline.runs.runner import run
 from sightline.runs.system_spec import Spec, make_spec
 from sightline.runs.systems.registry import find_kind
@@ -263,7 +263,7 @@ class Ablations:
             kept = tuple(attempt for attempt in made.attempts if attempt.task_id in tasks)
             scored = evaluate(benchmark, replace(made, attempts=kept), asked.metrics, seed=self.seed)
             if self.limit is None and not asked.unscored:
-                write_scores(scored, folder)
+                keep_scores(scored, folder)
             scores.append(scored)
         comparison = compare(scores, allow_failures_differ=True, seed=self.seed)
         return Necessity(

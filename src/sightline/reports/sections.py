@@ -25,11 +25,12 @@ from sightline.io.files import PathLike
 from sightline.metrics.blind_rows import BaselineScore
 from sightline.metrics.comparison import Comparison, PairedComparison
 from sightline.metrics.evaluation import evaluate
-from sightline.metrics.scores import Scores, write_scores
+from sightline.metrics.scores import Scores
 from sightline.reports.output import csv_bytes
 from sightline.reports.scored_run import ReportedRun, compare_runs, read_scored, trust_of, with_own_names
 from sightline.runs.folder import HEADER as RUN_FILE
 from sightline.runs.folder import read_attribution, read_run
+from sightline.runs.integrity import keep_scores, with_changes
 from sightline.runs.trust import is_circular, with_trust
 from sightline.types import Benchmark, Json, PictureSet, Relevance, Run, ScoreWarning, TaskKind
 
@@ -232,8 +233,8 @@ def _score(benchmarks: Sequence[Benchmark], folder: Path, header: Run) -> Scores
     # A run of another version is refused by `evaluate`, which says so.
     benchmark = (same or named)[0]
     run = read_run(folder)
-    scores = with_trust(evaluate(benchmark, run), benchmark, run)
-    write_scores(scores, folder)
+    scores = with_changes(with_trust(evaluate(benchmark, run), benchmark, run), folder)
+    keep_scores(scores, folder)
     attribute_folder(folder, benchmark)
     return scores
 

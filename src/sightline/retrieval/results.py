@@ -22,7 +22,7 @@ class Hit(Shown):
 
     `score` is a cosine where vectors alone were asked, a BM25 score where words alone were, else the fused score.
     `parts` says which parts of the search found it, and with what scores. `place` is the picture's address, else the
-    nearest place to its coordinates.
+    nearest place to its coordinates, and `also_at` the addresses of its copies: files with the same content.
     """
 
     picture: Picture
@@ -30,6 +30,7 @@ class Hit(Shown):
     parts: Mapping[str, float] = field(default_factory=dict)
     tags: tuple[str, ...] = ()
     place: str | None = None
+    also_at: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -49,6 +50,7 @@ class Hit(Shown):
             "address": self.picture.address,
             "place": self.place,
             "tags": list(self.tags),
+            "also_at": list(self.also_at),
         }
 
     def _line(self) -> str:
@@ -64,7 +66,8 @@ class Hit(Shown):
         where = self.place or ""
         if not where and picture.lat is not None and picture.lon is not None:
             where = f"{picture.lat:.4f}, {picture.lon:.4f}"
-        return f"{self.score:.3f}", printable(picture.id), when, where, ", ".join(self.tags[:_TAGS])
+        name = printable(picture.id) + (f" (+{counted(len(self.also_at), 'copy', 'copies')})" if self.also_at else "")
+        return f"{self.score:.3f}", name, when, where, ", ".join(self.tags[:_TAGS])
 
     def thumbnail(self) -> Thumbnail:
         """How a notebook shows it."""

@@ -11,7 +11,14 @@ from sightline.calls.session import Session
 from sightline.io.files import PathLike
 from sightline.models.protocols import Embedder
 from sightline.retrieval.index.content import folder_address
-from sightline.retrieval.index.manifest import DEFAULT_INDEX, FILE_NAME, find_manifest, index_folder, read_manifest
+from sightline.retrieval.index.manifest import (
+    DEFAULT_INDEX,
+    FILE_NAME,
+    WORKSPACE,
+    find_manifest,
+    index_folder,
+    read_manifest,
+)
 from sightline.retrieval.index.table import noticing_damage
 from sightline.retrieval.methods import checked
 from sightline.retrieval.open_index import OpenIndex
@@ -65,7 +72,8 @@ class Searcher(OpenIndex):
         started = time.monotonic()
         method = checked(query, method or Method(), self.manifest)
         selection = self.select(query, under)
-        pipeline = Pipeline(self, query, method, selection.rows)
+        rows = self._each_once(selection.rows)
+        pipeline = Pipeline(self, query, method, rows)
         found = pipeline.run()
         mark = self.manifest.embedder if method.vectors else None
         return Results(
@@ -78,7 +86,7 @@ class Searcher(OpenIndex):
             seconds=time.monotonic() - started,
             index=self.manifest.name,
             backend=self.manifest.backend,
-            exact=self._is_exact(selection.rows, method),
+            exact=self._is_exact(rows, method),
             method=method,
             threshold=pipeline.threshold,
             below=pipeline.below,
@@ -97,6 +105,28 @@ class Searcher(OpenIndex):
         below = below[below < len(self.columns)]
         rows = below if found.rows is None else np.intersect1d(found.rows, below, assume_unique=True)
         return Selection(rows, found.notes)
+
+    @property
+    def _copies(self) -> dict[int, tuple[int, ...]]:
+        """Rows of a workspace's pictures that have the same content; of a benchmark's every picture counts."""
+        return self._once("copies", self._find_copies)
+
+    def _find_copies(self) -> dict[int, tuple[int, ...]]:
+        if self.manifest.source != WORKSPACE:
+            return {}
+        with self.table_lock:
+            return self.table.copies()
+
+    def _each_once(self, rows: Rows | None) -> Rows | None:
+        """Of copies within the selection only the first is looked for."""
+        if not self._copies:
+            return rows
+        chosen = self._living if rows is None else rows
+        first = np.arange(self._size)
+        known = {row: group[0] for row, group in self._copies.items() if row < self._size}
+        first[list(known)] = list(known.values())
+        _, kept = np.unique(first[chosen], return_index=True)
+        return chosen[np.sort(kept)]
 
     # --- inside -----------------------------------------------------------------------------------------------
 
@@ -118,7 +148,7 @@ class Searcher(OpenIndex):
     def _hits(self, found: RankedList) -> tuple[Hit, ...]:
         rows = found.rows.tolist()
         with self.table_lock:
-            pictures = self.table.pictures(rows)
+            pictures = self.table.pictures([other for row in rows for other in self._copies.get(row, (row,))])
         tags, places = self.columns.labels("tag"), self.columns.texts("place")
         hits = []
         for row, score in zip(rows, found.scores.tolist(), strict=True):
@@ -127,5 +157,6 @@ class Searcher(OpenIndex):
                 continue
             parts = {name: scores[row] for name, scores in found.parts.items() if row in scores}
             said = tuple(dict.fromkeys(tags[row]))  # A file and an annotation may say the same.
-            hits.append(Hit(picture, score, parts, said, picture.address or places[row]))
+            also_at = tuple(pictures[at].uri for at in self._copies.get(row, ()) if at != row and at in pictures)
+            hits.append(Hit(picture, score, parts, said, picture.address or places[row], also_at))
         return tuple(hits)

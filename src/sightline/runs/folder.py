@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -19,21 +20,22 @@ from sightline.benchmark.problems import Problem, ProblemsError, Report, explain
 from sightline.benchmark.provenance import SHOW_ANNOTATIONS
 from sightline.benchmark.table import CURRENT, TableSource, plain_table, read_header, table
 from sightline.engine.user_functions import function_name
+from sightline.english import listed
 from sightline.errors import UserError
 from sightline.io.append_only_file import AppendOnlyFile
 from sightline.io.files import PathLike, whole_folder
-from sightline.io.jsonl import read_json, write_json
+from sightline.io.jsonl import read_json
 from sightline.io.temporary_files import is_temporary, remove_temporary_files
+from sightline.runs import integrity
+from sightline.runs.integrity import changed_blobs, changes, seal, sum_of, write_run_header
 from sightline.runs.records import FORMS, LedgerRecord, PredictionRecord, RunRecord, from_attempt, to_attempt
 from sightline.types import Attempt, Json, LedgerEntry, Run
 
-HEADER = "run.json"
+HEADER, TRAJECTORIES, BLOBS = integrity.HEADER, integrity.TRAJECTORIES, integrity.BLOBS
 SCORES = "scores.json"
 PER_TASK = "per_task.csv"
-TRAJECTORIES = "trajectories"
 ATTRIBUTION = "attribution.json"
 """Beside `scores.json` in the folder of an agent's run."""
-BLOBS = "blobs"
 
 ATTEMPTS = table("predictions.jsonl", PredictionRecord, to_attempt, from_attempt, forms=FORMS, required=True)
 LEDGER = plain_table("ledger.jsonl", LedgerRecord, LedgerEntry)
@@ -41,6 +43,8 @@ LEDGER = plain_table("ledger.jsonl", LedgerRecord, LedgerEntry)
 _SHA256 = re.compile("[0-9a-f]{64}")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._=-]+")
 _LONGEST_NAME = 60
+
+_log = logging.getLogger(__name__)
 
 
 def new_run_folder(workspace: Path, system: object) -> Path:
@@ -71,12 +75,15 @@ def read_run(folder: PathLike, *, keep_going: bool = False) -> Run:
 
 
 def validate(folder: PathLike) -> tuple[Problem, ...]:
-    """Everything that is wrong with the lines of a RUN folder."""
+    """Everything that is wrong with the lines of a RUN folder, and what has changed since it was written."""
+    problems: tuple[Problem, ...] = ()
     try:
         read_run(folder, keep_going=True)
     except ProblemsError as error:
-        return error.problems
-    return ()
+        problems = error.problems
+    wrong = {problem.file for problem in problems}
+    changed = () if HEADER in wrong else (one for one in changes(folder) if one.file not in wrong)
+    return (*problems, *changed, *changed_blobs(folder))
 
 
 def write_run(run: Run, folder: PathLike, *, force: bool = False) -> None:
@@ -91,6 +98,7 @@ def write_run(run: Run, folder: PathLike, *, force: bool = False) -> None:
         if run.ledger:
             LEDGER.write(run.ledger, fresh)
         write_header(run, fresh)
+        seal(fresh, {name: sum_of(fresh / name) for name in _SEALED[:2] if (fresh / name).is_file()})
 
 
 def read_attribution(folder: PathLike) -> dict[str, Json] | None:
@@ -123,15 +131,17 @@ def open_run(folder: PathLike, report: Report) -> OpenRun:
     return OpenRun(header, TableSource(Path(folder), version, report, growing=True))
 
 
-def write_header(run: Run, folder: Path) -> None:
-    """Write `run.json`."""
+def write_header(run: Run, folder: Path, before: RunRecord | None = None) -> None:
+    """Write `run.json`, with the checksums of `before`."""
     try:
         header = RunRecord.from_run(run)
     except ValidationError as error:
         raise ProblemsError(explain(error, HEADER)) from error
-    write_json(folder / HEADER, header.model_dump(mode="json", by_alias=True))
+    kept = {} if before is None else {"checksums": before.checksums, "growing": before.growing}
+    write_run_header(header.model_copy(update=kept), folder)
 
 
+_SEALED = (ATTEMPTS.name, LEDGER.name, TRAJECTORIES)
 _MUST_AGREE = ("benchmark", "benchmark_checksum", "system", "parameters", "seed")
 
 
@@ -145,6 +155,7 @@ class RunWriter:
         if header.attempts or header.ledger:
             raise ValueError("a header is a run without attempts and without a ledger")
         self.folder = Path(folder)
+        self._is_closed = False
         _make_ready(self.folder)
         with ExitStack() as files:
             self._predictions = AppendOnlyFile(self.folder / ATTEMPTS.name)
@@ -155,6 +166,7 @@ class RunWriter:
             _agree_on_header(self.folder, header)
             rows = open_run(self.folder, stop).source.unique(ATTEMPTS, key_of, "task_id")
             self._done = {key_of(attempt) for _, attempt in rows}
+            self._is_changed = self._look_for_changes()
             self._files = files.pop_all()
 
     @classmethod
@@ -185,8 +197,23 @@ class RunWriter:
         self._ledger.append(LEDGER.line(entry))
 
     def close(self) -> None:
-        """Wait until everything is on the disk, and let others write."""
+        """Wait until everything is on the disk, note the checksums of it, and let others write; safe to call twice."""
+        if self._is_closed:
+            return
+        self._is_closed = True
         self._files.close()
+        if not self._is_changed:
+            here = [name for name in _SEALED if (self.folder / name).exists()]
+            seal(self.folder, {name: sum_of(self.folder / name) for name in here}, growing=False)
+
+    def _look_for_changes(self) -> bool:
+        """Was the run changed by others? Then its checksums stay as they are: scores are to go on warning of it."""
+        changed = [problem.file for problem in changes(self.folder)]
+        if changed:
+            _log.warning("%s: %s changed after it was written; see sightline validate", self.folder, listed(changed))
+        elif open_run(self.folder, stop).header.checksums:
+            seal(self.folder, {}, growing=True)
+        return bool(changed)
 
     def __enter__(self) -> RunWriter:
         return self
@@ -219,7 +246,8 @@ def _agree_on_header(folder: Path, header: Run) -> None:
     if not (folder / HEADER).is_file():
         write_header(header, folder)
         return
-    before = open_run(folder, stop).header.to_run()
+    record = open_run(folder, stop).header
+    before = record.to_run()
     for name in _MUST_AGREE:
         old, new = getattr(before, name), getattr(header, name)
         if name == "parameters":  # An option that the run's version did not know counts where it is set.
@@ -236,7 +264,7 @@ def _agree_on_header(folder: Path, header: Run) -> None:
     if limits.get("limit") != before.limits.get("limit"):
         _remove_scores(folder)  # They were over other tasks.
     if now != before:
-        write_header(now, folder)
+        write_header(now, folder, record)
 
 
 def _remove_scores(folder: Path) -> None:

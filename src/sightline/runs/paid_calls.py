@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import sqlite3
 import threading
 from collections import Counter
@@ -18,7 +20,8 @@ from sightline.types import LedgerEntry
 
 BEGUN = "journal.json"
 """In the folder of a run: the journal that it uses, and the last call there before the run began."""
-_COLUMNS = "id, stage, model, input, cached, output, reasoning, image, usd, seconds, failure IS NULL"
+_COLUMNS = "id, key, stage, model, input, cached, output, reasoning, image, usd, seconds, failure IS NULL"
+_KEY_BYTES = 32
 _CALLS = f"SELECT {_COLUMNS} FROM calls WHERE id > ? AND task = ? ORDER BY id"
 _REUSED = f"""SELECT {_COLUMNS} FROM calls
     WHERE key = ? AND reusable = 1 AND id > ? AND id <= ? AND task = ? ORDER BY id DESC LIMIT 1"""
@@ -44,7 +47,7 @@ class PaidCalls:
     def begin(self) -> None:
         """Note in the run's folder where the journal stands, unless the run began before."""
         if self._folder is not None and not (self._folder / BEGUN).is_file():
-            write_json(self._folder / BEGUN, {"journal": str(self._path.absolute()), "after": self._start})
+            write_json(self._folder / BEGUN, {"journal": _name_of(self._path), "after": self._start})
 
     def of(self, task: str) -> tuple[LedgerEntry, ...]:
         """The calls for a task that were not told before."""
@@ -80,9 +83,10 @@ class PaidCalls:
         if self._in_ledger is None:
             assert self._folder is not None
             rows = open_run(self._folder, stop).source.rows(LEDGER)
-            self._in_ledger = Counter(replace(row, from_journal=False) for _, row in rows)
-        self._in_ledger[entry] -= 1
-        return self._in_ledger[entry] >= 0
+            self._in_ledger = Counter(replace(row, from_journal=False, key=None) for _, row in rows)
+        told = replace(entry, key=None)  # Ledgers of before have no keys.
+        self._in_ledger[told] -= 1
+        return self._in_ledger[told] >= 0
 
     def _last(self) -> int:
         database = self._opened()
@@ -101,11 +105,18 @@ def _begun(folder: Path, journal: Path, otherwise: int) -> int:
     path = folder / BEGUN
     told: dict[str, Any] = read_json(path) if path.is_file() else {}
     after = told.get("after")
-    return after if isinstance(after, int) and told.get("journal") == str(journal.absolute()) else otherwise
+    # Runs of before name the journal by its path.
+    ours = told.get("journal") in (_name_of(journal), str(journal.absolute()))
+    return after if isinstance(after, int) and ours else otherwise
+
+
+def _name_of(journal: Path) -> str:
+    """A journal as a run knows it again: a hash, since runs are passed on and paths are nobody else's business."""
+    return hashlib.sha256(os.fsencode(journal.absolute())).hexdigest()[:32]
 
 
 def _entry(task: str, row: tuple[Any, ...]) -> LedgerEntry:
-    _, stage, model, sent, cached, output, reasoning, image, usd, seconds, ok = row
+    _, key, stage, model, sent, cached, output, reasoning, image, usd, seconds, ok = row
     return LedgerEntry(
         stage=stage,
         model=model,
@@ -118,4 +129,5 @@ def _entry(task: str, row: tuple[Any, ...]) -> LedgerEntry:
         usd=usd,
         seconds=seconds,
         ok=bool(ok),
+        key=key.hex() if len(key) == _KEY_BYTES else None,
     )

@@ -17,8 +17,8 @@ from sightline.types import Benchmark, Corpus, Ranking, Run
 class PooledRuns:
     """The pool; `pictures` are ids by number, `place` the number of each id, the same for copies of a picture.
 
-    By system: `failures` counts tasks without a ranking, each of which scores zero; `unknown` counts results that are
-    not in the corpus.
+    By system: `failures` counts tasks without a ranking, each of which scores zero, `answered` is the share of the
+    others by weight; `unknown` counts results that are not in the corpus.
     """
 
     pool: RankedPool
@@ -27,6 +27,7 @@ class PooledRuns:
     pictures: tuple[str, ...]
     place: Mapping[str, int]
     failures: Mapping[str, int]
+    answered: Mapping[str, float]
     unknown: Mapping[str, int]
 
 
@@ -36,9 +37,12 @@ def pool_runs(benchmark: Benchmark, runs: Iterable[tuple[str, Run]], depth: int)
     tasks = {id_: number for number, id_ in enumerate(ranked)}
     if not tasks:
         raise UserError(f'"{benchmark.name}" has no rank tasks.', "Assess a benchmark whose tasks are search queries.")
-    place = picture_numbers(benchmark.corpus)
-    found: dict[str, tuple[Places, int, int]] = {}
-    for name, run in runs:
+    place, shares = picture_numbers(benchmark.corpus), np.array([benchmark.tasks[id_].weight for id_ in ranked], float)
+    shares /= shares.sum()
+    found: dict[str, Places] = {}
+    failures, answered, unknown = dict[str, int](), dict[str, float](), dict[str, int]()
+    for given, run in runs:
+        name = _free(given, found)
         if not benchmark.is_version(run.benchmark_checksum):
             raise UserError(f"{name} was run on another version of {benchmark.name}.", "Run the system on this one.")
         rankings = {
@@ -46,19 +50,14 @@ def pool_runs(benchmark: Benchmark, runs: Iterable[tuple[str, Run]], depth: int)
             for one in run.attempts
             if one.number == 0 and isinstance(one.prediction, Ranking)
         }
-        places, unknown = encode(rankings, tasks, place, depth)
-        failed = sum(task not in rankings for task in tasks)
-        if failed == len(tasks):
+        found[name], unknown[name] = encode(rankings, tasks, place, depth)
+        there = np.array([task in rankings for task in ranked])
+        failures[name], answered[name] = int((~there).sum()), float(shares[there].sum())
+        if not there.any():
             raise UserError(f"{name} has no ranking for any task of {benchmark.name}.", "Run it again.")
-        found[_free(name, found)] = places, failed, unknown
+    pool = RankedPool(np.stack(list(found.values())), shares)
     return PooledRuns(
-        RankedPool(np.stack([places for places, _, _ in found.values()])),
-        tuple(found),
-        tuple(tasks),
-        tuple(benchmark.corpus.pictures),
-        place,
-        {name: failed for name, (_, failed, _) in found.items()},
-        {name: unknown for name, (_, _, unknown) in found.items()},
+        pool, tuple(found), tuple(ranked), tuple(benchmark.corpus.pictures), place, failures, answered, unknown
     )
 
 

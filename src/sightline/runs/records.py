@@ -24,6 +24,13 @@ from sightline.types import Attempt, Choice, Failure, LedgerEntry, PictureSet, R
 Count: TypeAlias = Annotated[int, Field(ge=0)]
 
 
+class FileSum(StrictRecord):
+    """The checksum of a file of that size; of a folder, over the checksums and names of so many files."""
+
+    size: Count
+    sha256: Sha256
+
+
 class RunRecord(StrictRecord):
     """`run.json`: on what was run, which system, and how."""
 
@@ -37,10 +44,13 @@ class RunRecord(StrictRecord):
     versions: dict[str, str] = Field({})
     seed: int | None = None
     limits: Extra = Field({})
+    growing: bool = False  # It was begun again and not finished: files may be longer than their checksums say.
+    checksums: dict[str, FileSum] = Field({})
 
     def to_run(self, attempts: tuple[Attempt, ...] = (), ledger: tuple[LedgerEntry, ...] = ()) -> Run:
         fields = {**vars(self)}
-        del fields["schema_version"]
+        for name in ("schema_version", "growing", "checksums"):
+            del fields[name]
         return Run(attempts=attempts, ledger=ledger, **fields)
 
     @classmethod
@@ -51,6 +61,8 @@ class RunRecord(StrictRecord):
             parameters=ordered(run.parameters),
             versions=ordered(run.versions),
             limits=ordered(run.limits),
+            growing=False,
+            checksums={},
         )
 
 
@@ -204,3 +216,4 @@ class LedgerRecord(StrictRecord):
     seconds: Annotated[float, Field(ge=0)] | None = None
     ok: bool = True
     from_journal: bool = False
+    key: Sha256 | None = None

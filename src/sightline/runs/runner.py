@@ -31,6 +31,7 @@ from sightline.errors import UserError
 from sightline.io.files import PathLike, optional_path
 from sightline.models.protocols import Embedder
 from sightline.runs.folder import HEADER, RunWriter, key_of, new_run_folder, read_run, write_run
+from sightline.runs.integrity import changes
 from sightline.runs.paid_calls import PaidCalls
 from sightline.runs.summary import ATTEMPT, RunSummary, summarise
 from sightline.runs.system_loader import LoadedSystem, check_numbers, load_system
@@ -356,6 +357,8 @@ def _refuse_other_content(folder: Path) -> None:
 def _forget_failures(folder: Path) -> frozenset[tuple[str, int]]:
     """Take out the failures that another try may mend, and name those attempts; all else stays."""
     before = read_run(folder)
+    if changed := [str(problem) for problem in changes(folder)]:
+        raise UserError(f"{folder} is not what was written: {'; '.join(changed)}.", "Run into a new folder.")
     kept = tuple(
         attempt
         for attempt in before.attempts

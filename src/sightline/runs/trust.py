@@ -20,6 +20,7 @@ from sightline.metrics.statistics.estimates import FEW_CLUSTERS
 from sightline.metrics.task_table import task_table
 from sightline.runs.corrected_scores import with_corrections
 from sightline.runs.folder import read_run
+from sightline.runs.integrity import with_changes
 from sightline.runs.kept_baselines import baselines_of
 from sightline.types import Benchmark, Run, ScoreWarning, fewest_units
 
@@ -62,7 +63,7 @@ def scores_now(folder: Path, benchmarks: Iterable[Benchmark] = ()) -> Scores:
     scores = read_scores(folder)
     same = (one for one in (*benchmarks, *_scored_on(scores)) if one.checksum == scores.checksum is not None)
     found = next(same, None)
-    return scores if found is None else with_trust(scores, found, read_run(folder))
+    return with_changes(scores if found is None else with_trust(scores, found, read_run(folder)), folder)
 
 
 def _scored_on(scores: Scores) -> list[Benchmark]:

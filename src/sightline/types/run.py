@@ -102,7 +102,8 @@ def answer_text(prediction: Prediction) -> str:
 class LedgerEntry:
     """One paid or timed call: for what, by which model, how much; `usd` None means the price is not known.
 
-    `from_journal` marks a call of an attempt that was cut off before it could be told: paid then, reused now.
+    `from_journal` marks a call of an attempt that was cut off before it could be told: paid then, reused now. `key`
+    names its row in the workspace's journal.
     """
 
     stage: str
@@ -117,6 +118,7 @@ class LedgerEntry:
     seconds: float | None = None
     ok: bool = True
     from_journal: bool = False
+    key: str | None = None
 
 
 @known_as("Run")

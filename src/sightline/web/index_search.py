@@ -11,6 +11,7 @@ from pathlib import Path
 
 from sightline.calls.session import Session
 from sightline.errors import UserError
+from sightline.io.workspace import workspace_option
 from sightline.models.protocols import Embedder
 from sightline.retrieval.gazetteer import find_place
 from sightline.retrieval.index.manifest import DEFAULT_INDEX, index_folder, index_names, read_manifest
@@ -87,7 +88,9 @@ class AppSearch:
         """The pictures that fit best."""
         searcher = self.searcher(index)
         if searcher is None:
-            raise UserError("there is no index to search yet.", "make one: sightline index")
+            raise UserError(
+                "there is no index to search yet.", f"make one: sightline index{workspace_option(self.workspace)}"
+            )
         method = METHODS[
             wanted.method if wanted.method in METHODS and not (wanted.like or wanted.upload) else "vectors"
         ]

@@ -29,6 +29,7 @@ from sightline.benchmark.review_decisions import BenchmarkLabels, labels_of
 from sightline.corpus.names import path_of
 from sightline.corpus.schema import FILE_NAME as CORPUS
 from sightline.errors import SightlineError, UserError
+from sightline.io.workspace import FOLDER_NAME
 from sightline.mining.project import GRAPH
 from sightline.models.pictures import is_web
 from sightline.reason.traces.folder import HEADER as TRACES
@@ -48,7 +49,8 @@ _MARKERS: tuple[tuple[str, Kind], ...] = (
     (GRAPH, "graph"),
 )
 _HOLDS_MORE = ("workspace", "graph")
-_USUAL = ".sightline"
+_RUNS = "runs"
+"""Where a benchmark of pooled systems keeps their runs."""
 _DEPTH = 4
 _FOLDERS = 5_000
 """A folder of photographs can be deep and wide; what is looked for lies near the top."""
@@ -111,7 +113,7 @@ def find_folders(workspace: Path | None, given: Iterable[Path], names: FolderNam
 
 
 def _walk(root: Path) -> Iterator[tuple[Path, Kind]]:
-    """Marked folders below a root; the own folder of a benchmark, a run or traces is not looked into."""
+    """Marked folders below a root; not looked into are those of runs and traces, and a benchmark's but for its runs."""
     left, waiting = _FOLDERS, [root]
     while waiting and left > 0:
         left -= 1
@@ -121,6 +123,8 @@ def _walk(root: Path) -> Iterator[tuple[Path, Kind]]:
         deep = len(here.relative_to(root).parts) >= _DEPTH
         if not deep and all(kind in _HOLDS_MORE for kind in kinds):
             waiting += [here / name for name in reversed(folders) if _may_hold(name, "workspace" in kinds)]
+        elif "benchmark" in kinds and _RUNS in folders:
+            waiting.append(here / _RUNS)
 
 
 def _look(folder: Path) -> tuple[tuple[Kind, ...], tuple[str, ...]]:
@@ -149,7 +153,7 @@ def _listed(folder: Path) -> tuple[tuple[Kind, ...], tuple[str, ...]]:
 
 def _may_hold(name: str, in_workspace: bool) -> bool:
     """Hidden folders hold what a stopped writer left, but for a workspace; and most of a workspace is its own."""
-    return (name == _USUAL or not name.startswith(".")) and not (
+    return (name == FOLDER_NAME or not name.startswith(".")) and not (
         in_workspace and name in ("indexes", "thumbs", "blobs", ASKED)
     )
 

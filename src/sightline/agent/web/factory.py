@@ -15,6 +15,7 @@ from sightline.agent.web.base import OfflineWebKind, Web
 from sightline.agent.web.frozen import FrozenWeb
 from sightline.config.section import Hidden
 from sightline.errors import UserError
+from sightline.io.private import private_folder
 from sightline.models.providers import leaves_machine
 from sightline.runs.systems.base import SystemSetting
 
@@ -33,7 +34,7 @@ def find_web(spec: str, setting: SystemSetting) -> Web:
     if kind is not None:
         return kind.of_benchmark(setting.base)
     session = setting.session
-    session.workspace.mkdir(parents=True, exist_ok=True)
+    private_folder(session.workspace)
     return open_web(spec, freeze=session.workspace / FROZEN, local_only=session.calls.local_only)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from sightline.calls.batches.client import ENDED, RemoteBatch
 from sightline.calls.batches.job import BatchJob
 from sightline.calls.journal import write_calls
+from sightline.calls.journal_repair import REPAIR
 from sightline.calls.journal_tables import JOURNAL_FILE, MIGRATIONS, Call
 from sightline.io.sqlite import open_database, transaction
 from sightline.types import Failure
@@ -78,7 +79,7 @@ class BatchStore:
     """The batches of one workspace."""
 
     def __init__(self, workspace: Path) -> None:
-        self._database = open_database(workspace / JOURNAL_FILE, MIGRATIONS)
+        self._database = open_database(workspace / JOURNAL_FILE, MIGRATIONS, fix=REPAIR)
         self._database.execute("PRAGMA synchronous = FULL")  # A batch that was paid for outlives a power cut, too.
 
     def __enter__(self) -> BatchStore:

@@ -40,11 +40,11 @@ _EDITED = re.compile(
 )
 """What Google Photos calls an edited copy, in the languages that are known."""
 _NUMBERED = re.compile(r"(.*)(\(\d+\))$", re.DOTALL)
-_EXTENSIONS = ("jpg", "jpeg", "png", "webp", "gif", "bmp", "tif", "tiff", "heic", "heif", "avif")
+EXTENSIONS = ("jpg", "jpeg", "png", "webp", "gif", "bmp", "tif", "tiff", "heic", "heif", "avif")
 # Takeout writes an edited copy as JPEG, whatever the original is.
 _ORIGINALS = (".HEIC", ".heic", ".jpg", ".JPG", ".jpeg", ".png")
 _TAKEOUT = re.compile(
-    rf"(?:.*\.(?:{'|'.join(_EXTENSIONS)})(?:{'|'.join(map(re.escape, _SUPPLEMENTS))})?|.{{{_CUT}}})(?:\(\d+\))?\.json",
+    rf"(?:.*\.(?:{'|'.join(EXTENSIONS)})(?:{'|'.join(map(re.escape, _SUPPLEMENTS))})?|.{{{_CUT}}})(?:\(\d+\))?\.json",
     re.DOTALL | re.IGNORECASE,
 )
 

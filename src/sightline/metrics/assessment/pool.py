@@ -1,9 +1,10 @@
 """What several systems returned, as pairs of query and picture with weights: what each pair adds to a score.
 
-A system's score is the mean over queries of DCG@k / (the largest possible DCG@k), with DCG@k = Σ gain / log₂(rank + 1)
-and gains from 0 to 1. The normalizer is frozen: the DCG of k perfect results, the same for every query, because how
-many relevant pictures a query has is not known. So a score is linear in the gains of its pairs, and a difference of two
-systems is Σ (w_second − w_first) · gain: a pair that both return at the same rank does not matter.
+A system's score is the mean over queries (by their traffic, where that is known) of DCG@k / (the largest possible
+DCG@k), with DCG@k = Σ gain / log₂(rank + 1) and gains from 0 to 1. The normalizer is frozen: the DCG of k perfect
+results, the same for every query, because how many relevant pictures a query has is not known. So a score is linear in
+the gains of its pairs, and a difference of two systems is Σ (w_second − w_first) · gain: a pair that both return at the
+same rank does not matter.
 """
 
 from __future__ import annotations
@@ -36,9 +37,13 @@ class QueryItems:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankedPool:
-    """The first k results of each system (systems × queries × k): numbers of pictures, −1 where there is none."""
+    """The first k results of each system (systems × queries × k): numbers of pictures, −1 where there is none.
+
+    `shares` say how much each query counts, 1 in all; None: all alike.
+    """
 
     places: Places
+    shares: Floats | None = None
 
     @property
     def systems(self) -> int:
@@ -60,7 +65,8 @@ class RankedPool:
         most = int(picture.max(initial=0)) + 1
         keys, item = np.unique(query * most + picture, return_inverse=True)
         weights = np.zeros((len(keys), self.systems))
-        np.add.at(weights, (item, system), discounts(self.depth)[rank] / self.queries)
+        share = 1 / self.queries if self.shares is None else self.shares[query + first]
+        np.add.at(weights, (item, system), discounts(self.depth)[rank] * share)
         return QueryItems(keys // most + first, keys % most, weights)
 
     def chunks(self) -> Iterator[QueryItems]:

@@ -146,7 +146,7 @@ def not_written(path: Path, error: OSError | sqlite3.OperationalError) -> UserEr
     place, why = (error.filename, error.strerror) if isinstance(error, OSError) else (None, None)
     return UserError(
         f"{place or path} can't be written: {why or error}.",
-        "make room there, and run the same command again: it goes on, and what was said is not paid again",
+        "make room there, and run the same command again: it goes on, replies in the journal are not paid again",
     )
 
 

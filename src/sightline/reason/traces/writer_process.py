@@ -100,7 +100,7 @@ def _ended(code: int) -> UserError:
         how += ", perhaps for want of memory"
     return UserError(
         f"the process that writes the traces ended before its work was done ({how}).",
-        "run the same command again: it goes on, and what was said is not paid again",
+        "run the same command again: it goes on, replies in the journal are not paid again",
     )
 
 

@@ -27,6 +27,7 @@ from sightline.display import Shown
 from sightline.english import counted
 from sightline.errors import MissingExtraError, SightlineError, UserError
 from sightline.io.locks import locked
+from sightline.io.private import private_folder
 from sightline.models.embedders.registry import DEFAULT as DEFAULT_EMBEDDER
 from sightline.models.embedders.session import EmbedderSession
 from sightline.models.protocols import Embedder
@@ -251,7 +252,7 @@ class Update:
             parts.words_in_pictures,
         )
         tokens = self._token_vectors(parts.tokens and parts.vectors)
-        self.folder.mkdir(parents=True, exist_ok=True)
+        private_folder(self.folder)
         if self._rebuild:
             self._start_over()
         table = IndexTable(self.folder, whole=True)

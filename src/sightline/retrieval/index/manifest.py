@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError
 from sightline.config.section import StrictModel
 from sightline.errors import UserError, did_you_mean
 from sightline.io.jsonl import LineError, read_json, write_json
+from sightline.io.workspace import workspace_option
 from sightline.models.protocols import Embedder
 from sightline.retrieval.vector_stores.base import DamagedError
 from sightline.retrieval.vector_stores.registry import public_spec
@@ -162,7 +163,7 @@ def find_manifest(workspace: Path, name: str) -> IndexManifest:
         return found
     names = index_names(workspace)
     known = f"There is {', '.join(names)}. " if names else ""
-    hint = did_you_mean(name, names, f"{known}Build it: sightline index")
+    hint = did_you_mean(name, names, f"{known}Build it: sightline index{workspace_option(workspace)}")
     raise UserError(f'{workspace} has no index "{name}", or it was not finished.', hint)
 
 

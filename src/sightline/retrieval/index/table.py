@@ -18,7 +18,7 @@ import orjson
 
 from sightline.errors import SightlineError, UserError
 from sightline.io.checksums import checksum
-from sightline.io.sqlite import open_database, transaction
+from sightline.io.sqlite import open_database, quick_check, transaction
 from sightline.models.protocols import Vectors
 from sightline.retrieval.bm25 import FIELDS, TOKENIZER, WEIGHTS, WordFields, match_expression
 from sightline.retrieval.columns.builder import Record
@@ -121,13 +121,6 @@ def noticing_damage(folder: Path) -> Iterator[None]:
         raise DamagedError(f"{path} is damaged: {cause}.", rebuild_fix(folder)) from error
 
 
-def quick_check(database: sqlite3.Connection) -> None:
-    """Look at every page of a database; what is wrong is raised as SQLite would."""
-    (said,) = database.execute("PRAGMA quick_check(1)").fetchone()
-    if said != "ok":
-        raise sqlite3.DatabaseError(" ".join(said.split()))
-
-
 def _is_damaged(path: Path) -> bool:
     """A lock, a full disk, and another database that is damaged, are no damage of this one."""
     if not path.is_file():
@@ -175,7 +168,14 @@ class IndexTable:
 
     def _opened(self, reading: bool) -> sqlite3.Connection:
         try:
-            return open_database(self._path, MIGRATIONS, any_thread=True, reading=reading)
+            return open_database(
+                self._path,
+                MIGRATIONS,
+                any_thread=True,
+                reading=reading,
+                existing=reading,
+                fix=rebuild_fix(self._path.parent),
+            )
         except sqlite3.OperationalError as error:
             if "fts5" not in str(error):
                 raise
@@ -226,6 +226,16 @@ class IndexTable:
         end = address[:-1] + "0"  # "0" is the sign after "/".
         found = self.database.execute("SELECT row FROM rows WHERE uri >= ? AND uri < ? ORDER BY row", (address, end))
         return np.fromiter((row for (row,) in found), np.int64)
+
+    def copies(self) -> dict[int, tuple[int, ...]]:
+        """Each row whose content other rows have too → all of these rows, ascending."""
+        found = self.database.execute(
+            """WITH alike AS (SELECT DISTINCT picture FROM memberships WHERE kind = 'duplicate')
+            SELECT json_group_array(row) FROM alike JOIN rows ON id = alike.picture
+            GROUP BY source HAVING count(*) > 1"""
+        )
+        groups = [tuple(sorted(orjson.loads(rows))) for (rows,) in found]
+        return {row: group for group in groups for row in group}
 
     def find(self, id_: str) -> KnownPicture | None:
         found = self.database.execute("SELECT row, source, digest FROM rows WHERE id = ?", (id_,)).fetchone()

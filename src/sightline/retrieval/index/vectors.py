@@ -74,7 +74,9 @@ class VectorStep:
 
     def run(self, *, captions: bool) -> VectorCounts:
         """All of it; a budget that is used up ends it after what was made has been put."""
-        if self._table.note(_TAG) != self.tag:
+        # Rows that are done, and no vectors in the workspace: those are gone, and made again.
+        is_lost = self.dim is None and len(self._table.rows("done IS NOT NULL")) > 0
+        if self._table.note(_TAG) != self.tag or is_lost:
             with self._table.transaction():
                 self._table.forget("done")
                 self._table.forget("caption")

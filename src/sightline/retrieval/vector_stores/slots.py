@@ -94,7 +94,14 @@ class Slots:
         if not create and not (folder / FILE_NAME).is_file():
             raise UserError(f"{folder} holds no vectors.", "build the index first: sightline index")
         try:
-            self.database = open_database(folder / FILE_NAME, MIGRATIONS, any_thread=True, reading=not create)
+            self.database = open_database(
+                folder / FILE_NAME,
+                MIGRATIONS,
+                any_thread=True,
+                reading=not create,
+                existing=not create,
+                fix=rebuild_fix(folder),
+            )
             self.sums = PieceChecksums(self.database)
             self._version = -1
             self._begin()
