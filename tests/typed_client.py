@@ -63,6 +63,7 @@ def own_objects() -> None:
     assert_type(made, sightline.Benchmark)
     found = assert_type(sightline.Run.from_rankings({"q1": {"a.jpg": 0.7}}, system="mine"), sightline.Run)
     assert_type(sightline.score(made, found), Scores)
+    assert_type(sightline.score(made, found, judge="openai/gpt-5-mini"), Scores)
     sightline.Benchmark.from_tables(None, {"q1": "How many?"}, {"q1": sightline.Answer("two")}, metrics="answer")
     sightline.Run.from_rankings({"q1": sightline.Text("2")}, benchmark=Path("bench"))
 

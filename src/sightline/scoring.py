@@ -13,7 +13,8 @@ from sightline.benchmark.folder import read_benchmark
 from sightline.errors import UserError
 from sightline.io.files import PathLike, as_path
 from sightline.metrics.clusters import AUTO
-from sightline.metrics.evaluation import OtherVersionError, evaluate, metric_names
+from sightline.metrics.context import Context
+from sightline.metrics.evaluation import OtherVersionError, evaluate, metric_names, within_limit
 from sightline.metrics.registry import split_names
 from sightline.metrics.scores import SCORES_FILE, Scores
 from sightline.runs.folder import HEADER as RUN_FILE
@@ -25,6 +26,10 @@ from sightline.types import Benchmark, Run
 if TYPE_CHECKING:
     from sightline.calls.session import Session
     from sightline.metrics.comparison import Comparison
+    from sightline.runs.judged_run import JudgedRun
+
+JUDGED = "answer_judged"
+"""The metric that a judge's verdicts make."""
 
 
 _RUN_FIX = "Give the folder that holds run.json, or make a run of your results: sightline.Run.from_rankings(…)."
@@ -40,6 +45,7 @@ def score(
     cluster_by: str | None = AUTO,
     allow_other_version: bool = False,
     limit: int | None = None,
+    judge: str | None = None,
     session: Session | None = None,
 ) -> Scores:
     """Score a run on its benchmark, without running anything again.
@@ -67,8 +73,11 @@ def score(
         Score although the run was made on another version of the benchmark.
     limit:
         Score only the first tasks; nothing is written then.
+    judge:
+        A chat model that judges the answers that rules do not find right: adds `answer_judged`, and keeps its reasons
+        in the run's `judged_answers.csv`, where people can decide on them.
     session:
-        Gives its seed.
+        Gives its seed, and how a judge is called.
 
     Returns
     -------
@@ -84,6 +93,10 @@ def score(
     made_of, attempts, folder = benchmark_of(benchmark), run_of(run), None if isinstance(run, Run) else Path(run)
     keep = folder is not None and limit is None
     asked = None if metrics is None else split_names(metrics)
+    part = made_of if judge is None else within_limit(made_of, attempts, limit)
+    judged = None if judge is None else _judged(judge, part, attempts, folder if keep else None, session)
+    if judged is not None:
+        asked = tuple(dict.fromkeys((*(asked or metric_names(made_of)), JUDGED)))
     own = metric_names(made_of) if keep and asked is not None else ()
     try:
         scores = evaluate(
@@ -93,6 +106,7 @@ def score(
             level=level,
             seed=_seed(seed, session),
             cluster_by=cluster_by,
+            context=None if judged is None else Context(verdicts=judged.values()),
             allow_other_version=allow_other_version,
             limit=limit,
         )
@@ -100,11 +114,30 @@ def score(
         insist = "or insist with --other-version (allow_other_version=True)"
         raise OtherVersionError(error.message, f"{error.fix}, {insist}") from None
     scores = with_trust(scores, made_of, attempts)
+    if judged is not None:
+        scores = _with_judge(scores, judged)
     if folder is not None:
         scores = with_changes(scores, folder.expanduser())
     if keep and folder is not None:
         scores = replace(scores, attribution=_write(scores, folder.expanduser(), made_of))
     return replace(scores, asked=asked or ())
+
+
+score.__dict__["priced"] = True  # As `calls.plan.priced` does, without loading it: a judge can be priced.
+
+
+def _judged(judge: str, benchmark: Benchmark, run: Run, folder: Path | None, session: Session | None) -> JudgedRun:
+    from sightline.calls.session import Session
+    from sightline.runs.judged_run import judge_run
+
+    return judge_run(benchmark, run, judge, Session.of(session), None if folder is None else folder.expanduser())
+
+
+def _with_judge(scores: Scores, judged: JudgedRun) -> Scores:
+    """With who decided how many answers, how the judge agrees with people, and what their decisions correct."""
+    found = judged.corrected(level=scores.level, seed=scores.seed)
+    corrected = scores.corrected if found is None else {**scores.corrected, JUDGED: found}
+    return replace(scores, notes=(*scores.notes, *judged.notes()), corrected=corrected)
 
 
 def _write(scores: Scores, folder: Path, benchmark: Benchmark) -> dict[str, object] | None:

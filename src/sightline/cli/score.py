@@ -6,7 +6,8 @@ from pathlib import Path
 
 from cyclopts import App
 
-from sightline.cli.options import Common, Switch
+from sightline.cli.options import Common, EndpointArguments, Switch
+from sightline.errors import UserError
 
 app = App(name="score", help="Score a run on its benchmark, or TREC files.")
 
@@ -22,6 +23,8 @@ def score(
     cluster_by: str = "auto",
     by: str | None = None,
     other_version: Switch = False,
+    judge: str | None = None,
+    spending: EndpointArguments = EndpointArguments(),
     common: Common = Common(),
 ) -> None:
     """Score a run on its benchmark, without running anything again; writes scores.json and per_task.csv to the run.
@@ -44,11 +47,16 @@ def score(
         Also show the scores broken down by this label.
     other_version:
         Score although the run was made on another version of the benchmark.
+    judge:
+        A chat model, such as openai/gpt-5-mini, that judges the answers that rules do not find right; its reasons
+        are kept in the run's judged_answers.csv. Fill in the first column there to check and correct it.
     """
     from sightline.metrics.scores import notes_of
     from sightline.metrics.tables import warning_text
     from sightline.scoring import score as score_run
 
+    if spending.plan and judge is None:
+        raise UserError("Only a judge costs money here.", "Name one: --judge MODEL.")
     scores = score_run(
         benchmark,
         run,
@@ -58,6 +66,8 @@ def score(
         cluster_by=None if cluster_by == "none" else cluster_by,
         allow_other_version=other_version,
         limit=common.limit,
+        judge=judge,
+        session=None if judge is None else common.session(spending.calls(common)),
     )
     table = scores.table(by)
     left_out = (name for name in scores.asked or scores.metrics if name not in scores.overall)

@@ -25,10 +25,14 @@ class TextEmbedder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """`scope`: the ids that may be returned; `vectors`: one row per picture id; the rest as named."""
+    """`scope`: the ids that may be returned; `vectors`: one row per picture id; the rest as named.
+
+    `verdicts`: whether a judge finds a reply right, by task and reply.
+    """
 
     task: Task | None = None
     scope: frozenset[str] | None = None
     vectors: Mapping[str, NDArray[np.floating[Any]]] | None = None
     embedder: TextEmbedder | None = None
     idf: Mapping[str, float] | None = None
+    verdicts: Mapping[tuple[str, str], bool] | None = None

@@ -231,6 +231,46 @@ BY_TEXT = [
     ("It is on the right.", SIDES, "B", "text"),
 ]
 
+# What a clause denies, supposes or takes back is not chosen.
+BY_CLAUSE = [
+    ("It cannot be B", None, "unparsed"),
+    ("不可能是B", None, "unparsed"),
+    ("Torn between B and D, but ended up with D", "D", "parsed"),
+    ("Everything except B is wrong", "B", "parsed"),
+    ("Everything but B is wrong.", "B", "parsed"),
+    ("A, C and D can be ruled out", "B", "parsed"),
+    ("A and D can be ruled out.", None, "unparsed"),
+    ("The correct answer is B (not A).", "B", "parsed"),
+    ("It's B not A.", "B", "parsed"),
+    ("Not A: B.", "B", "parsed"),
+    ("A or B, but not A.", "B", "parsed"),
+    ("The answer is B. B is wrong.", None, "ambiguous"),
+    ("The answer is A. Wait, that can't be right.", None, "ambiguous"),
+    ("The answer is B, because B is false.", "B", "parsed"),
+    ("Statement C is incorrect, so the answer is C.", "C", "parsed"),
+    ("B is the odd one out.", "B", "parsed"),
+    ("Answer: B. B is not as dark as A.", "B", "parsed"),
+    ("If it is day, the answer is A; otherwise, B.", None, "unparsed"),
+    ("If I had to guess, I'd say C.", "C", "parsed"),
+    ("Is it A? No. Is it C? Yes.", "C", "parsed"),
+    ("B?", "B", "parsed"),
+    ("It might be B. A has stripes.", None, "ambiguous"),
+    ("It might be B.", "B", "parsed"),
+    ("It might be A, but it is B.", "B", "parsed"),
+    ("At first I thought A, but no: it is C.", "C", "parsed"),
+    ("A resposta é a (B).", "B", "parsed"),
+    ("Es kann nicht B sein.", None, "unparsed"),
+    ("Es ist nicht B, sondern C.", "C", "parsed"),
+    ("Toutes sauf B sont fausses.", "B", "parsed"),
+    ("C'est B.", "B", "parsed"),
+    ("No puede ser B.", None, "unparsed"),
+    ("Это не B, а C.", "C", "parsed"),
+    ("Bではなく、Cです。", "C", "parsed"),
+    ("B가 아니라 C입니다.", "C", "parsed"),
+    ("除了B都不对。", "B", "parsed"),
+    ("Вариант B можно исключить. Вариант C показывает животное, которое", None, "cut off"),
+]
+
 OTHER_KEYS = [
     ("2", ("1", "2", "3", "4"), "2"),
     ("The answer is 3.", ("1", "2", "3", "4"), "3"),
@@ -257,7 +297,7 @@ OTHER_KEYS = [
 ]
 
 
-@pytest.mark.parametrize(("reply", "key", "status"), PLAIN)
+@pytest.mark.parametrize(("reply", "key", "status"), PLAIN + BY_CLAUSE)
 def test_letters(reply: str, key: str | None, status: str) -> None:
     choice = parse_choice(reply, LETTERS)
     assert (choice.option, choice.status) == (key, status)

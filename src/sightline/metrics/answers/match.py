@@ -15,6 +15,7 @@ from sightline.metrics.answers.dates import find_dates, parse_date, same_date
 from sightline.metrics.answers.normalization import fold, leading_polarity, normalize, polarity, same_text
 from sightline.metrics.answers.numerals import find_numbers
 from sightline.metrics.answers.quantities import find_quantities, parse_quantity, same_quantity
+from sightline.metrics.answers.spellings import clock, same_spelling, with_digits
 from sightline.types import Answer
 
 _CIRCLED = re.compile("[①-⑳]")
@@ -202,7 +203,7 @@ def share_of_parts(truth: Answer, text: str) -> float:
 def has_form(truth: Answer, form: Form) -> bool:
     """Whether the rule has anything to say of this truth: is it a number, a date, a yes or no?"""
     checks: dict[str, Callable[[str], bool]] = {
-        "numeric": lambda text: parse_quantity(text, truth.unit) is not None,
+        "numeric": lambda text: parse_quantity(with_digits(text), truth.unit) is not None,
         "date": lambda text: parse_date(text) is not None,
         "yes/no": lambda text: polarity(text) is not None,
     }
@@ -226,7 +227,10 @@ def _exact(right: Accepted, text: str) -> str | None:
 
 
 def _normalised(right: str, said: str, truth: Answer) -> str | None:
-    return f'"{normalize(right)}"' if same_text(right, said) else None
+    if same_text(right, said):
+        return f'"{normalize(right)}"'
+    numeric = parse_quantity(with_digits(right), truth.unit) is not None and not clock(right)
+    return f'"{said}" spells {right}' if not numeric and same_spelling(right, said) else None
 
 
 def _yes_no(right: str, said: str, truth: Answer) -> str | None:
@@ -237,7 +241,8 @@ def _yes_no(right: str, said: str, truth: Answer) -> str | None:
 
 
 def _numeric(right: str, said: str, truth: Answer) -> str | None:
-    wanted = parse_quantity(right, truth.unit)
+    said = with_digits(said)
+    wanted = parse_quantity(with_digits(right), truth.unit)
     found = find_quantities(said)
     if wanted is None or not found or (parse_quantity(said) is None and _unsure(said, found[0].start)):
         return None

@@ -95,3 +95,21 @@ def answer_parts(spec: MetricSpec) -> Metric:
     from sightline.metrics.answers.match import share_of_parts
 
     return _metric(spec, share_of_parts)
+
+
+@register("answer_judged", kinds=("answer",))
+def answer_judged(spec: MetricSpec) -> Metric:
+    """1 if rules or the judge find the reply right, 0 if not and for a failure. None where the judge failed."""
+    check_name(spec)
+
+    def value(truth: Truth, prediction: Prediction, context: Context) -> float | None:
+        if not isinstance(truth, Answer) or context.task is None:
+            return None
+        if context.verdicts is None:
+            raise UserError("answer_judged needs a judge.", "Name a chat model: --judge MODEL (judge=MODEL).")
+        reply = said(prediction)
+        known = True if reply == truth.text else None  # Needs no judge: it is how failures ask whether a task counts.
+        verdict = context.verdicts.get((context.task.id, reply), known) if reply.strip() else False
+        return None if verdict is None else float(verdict)
+
+    return value

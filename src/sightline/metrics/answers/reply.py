@@ -40,7 +40,7 @@ _PHRASE = re.compile(
     r"(?:\b(?:correct|right|best|most\s+likely|chosen|selected|predicted|short)\s+)?"
     r"\b(?:answer|option|choice|solution|conclusion)\b(?:\s+(?:to|for|of|that)\b[^.:?!\n。：]{1,80}?)?"
     rf"(?:{_ADVERB}\s+(?:is|are|was|were|(?:would|should|must|will)(?:\s+therefore)?\s+be)\b{_ADVERB}\s*[:：]?"
-    rf"|\s*[:：=→⇒]|\s+[-–—]\s){_NOT_SAID}",
+    rf"|\s*(?:=>|[:：=→⇒])|\s+[-–—]\s){_NOT_SAID}",
     re.IGNORECASE,
 )
 _PHRASE_ZH = re.compile(
@@ -57,17 +57,21 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+|(?<=[。！？])[”」』)]
 # The same for one line of ASCII, several times as fast: what it begins with can be looked for at once.
 _ASCII_SENTENCE_END = re.compile(r"([.!?])[\"')\]]*\s+")
 _CORRECTION = re.compile(
-    r"\b(?:wait|actually|correction|on second thou?ghts?|scratch that|sorry|i was wrong|i made an? (?:mistake|error)|"
-    r"let me (?:re-?check|reconsider|correct|rethink))\b|\bno,|更正|不对|等等|等一下|纠正|重新(?:考虑|检查)",
+    r"\b(?:wait|actually|correction|on second thou?ghts?|hold on|(?:on|upon) reflection|second look|looking again|"
+    r"scratch that|sorry|i was wrong|i made an? (?:mistake|error)|"
+    r"let me (?:(?:re|double)-?check|reconsider|correct|rethink))\b|\bno,|"
+    r"\b(?:moment(?= mal|,)|nein,|attendez|attends|espere|espera|aspetta|подождите|подожди|стоп)\b|"
+    r"いや、|いえ、|잠깐|아니요|更正|不对|等等|等一下|纠正|重新(?:考虑|检查)",
     re.IGNORECASE,
 )
+_OPENS_CORRECTION = re.compile(rf"\W*(?:(?:oh|hmm+|but|no)\b\W*)?(?:{_CORRECTION.pattern})", re.IGNORECASE)
 # A correction that opens a sentence (a few open a clause: "A, no, B"), with all that leads to what is put in its place.
 _TAKES_BACK = _CORRECTION.pattern.replace(" ", "[ ]")
 _GLUE = r"[\s,，.。:：;；!！…—–-]"
 _CORRECTED = re.compile(
     rf"""(?:(?<=[.!?。！？…\n;；—–()}}>])|(?<=\w[,，])(?=\s*(?:wait\b|no\b|不对|等等|等一下)))[ \t]*
     (?:(?:oh|hmm+|but|哦|啊)\b[,，.…\s]*)? (?:{_TAKES_BACK}) (?!\s+(?:for|until|till|to|about)\b)
-    (?:{_GLUE}+(?:{_TAKES_BACK}|no\b|i\s+mean\b
+    (?:{_GLUE}+(?:{_TAKES_BACK}|no\b|i\s+meant?\b
         |(?:that|this|it)(?:'s|\s+is|\s+was)\s+(?:wrong|incorrect|not\s+(?:right|correct))|错了))*
     {_GLUE}*
     (?:(?:i\s+(?:think|believe|mean)\s+)?
@@ -166,6 +170,11 @@ def corrections(text: str, start: int) -> tuple[str, ...]:
     marks = [mark for mark in _CORRECTED.finditer(text, start) if re.search(r"\w", text[start : mark.start()])]
     ends = [*(mark.start() for mark in marks), len(text)][1:]
     return tuple(text[mark.end() : end].strip().partition("\n")[0] for mark, end in zip(marks, ends, strict=True))
+
+
+def takes_back(clause: str) -> bool:
+    """Whether a clause opens with a correction: "Wait, …", "no, hold on", 不对."""
+    return _OPENS_CORRECTION.match(clause) is not None
 
 
 def sentences(text: str) -> tuple[str, ...]:

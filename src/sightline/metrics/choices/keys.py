@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from sightline.metrics.choices.languages import COPULA, FLAGS, NOT, OPTION, OR
+from sightline.metrics.choices.languages import COPULA, FLAGS, OPTION, OR
 from sightline.metrics.choices.options import KeyedOption
 
 _KEYCAP = re.compile("([0-9])\ufe0f?\u20e3")
@@ -18,18 +18,18 @@ _ALONE = re.compile(rf"(?<!\w)[{''.join(_LOOK_ALIKES)}](?!\w)")
 
 _LETTER = r"0-9A-Za-z_\u00c0-\u024f\u0370-\u04ff"  # Not Chinese: 选B因为 has no spaces.
 _LEAD = rf"""(?:
-    [\s"'“”‘’(\[{{<:：\-–—]
+    [\s"'“”‘’(\[{{<:：\-–—→➡]
     | \b(?:option|choice|letter|answer|number|picture|image|most\s+likely|likely|probably|clearly|definitely|simply
           |therefore|thus|then|indeed|obviously|either|both|between|the|{OPTION})\b(?!\s*$)
     | 选项 | 选择 | 选 | 图
     )*"""
 _CLOSE = r"""[\s"'“”‘’)\]}>]*"""
 _VERB = r"""(?:is|are|was|were|isn't|wasn't|has|looks|seems|shows|does|doesn't|would|can|cannot|could|fails|depicts
-    |describes|only)\b"""
+    |describes|fits|matches|remains|only)\b"""
 _END = re.compile(
     rf"""$
     | [.,:;!?)\]}}/&、。，：；！？"'”』>(\n\u4e00-\u9fff–—-]
-    | \s*[-–—(（+=/&]
+    | \s*[-–—(（+=/&⋯]
     | \s*{COPULA} | \s*{OR}(?=[\s\w])
     | \s+(?:because|since|as|for|due|based|given|which|that|so|but|and|or|not|than|rather|instead|with|{_VERB})
     """,
@@ -45,15 +45,10 @@ _RULED_OUT = re.compile(
 _JOINED = re.compile(rf"\s+(?:{_VERB}|and\b|or\b)", re.VERBOSE)
 _VERB_NEXT = re.compile(rf"\s+{_VERB}", FLAGS)
 _NEXT = rf"""번?\s*(?:(?P<always>/|\bor\b|{OR})|,|，|、|&|\+|\band\b|和|与|及)\s*(?:and\s+|or\s+)?"""
-_MENTION_BEFORE = rf"""
-    (?P<before>(?:\b(?:not|neither|nor|than|unlike|exclude|excluding|eliminate|rule\s+out|ruled\s+out|reject)\s+
-               |{NOT}\s+|排除|不选)?)
-    (?P<lead>(?:\b(?:option|choice|answer|picture|image|figure)\s*|选项\s*)?[(\[]?)"""
-_MENTION_AFTER = r"""(?P<close>[)\]]?)
-    (?P<after>(?:\s+(?:is|are|was|were|can\s+be|seems?|looks?)\s+(?:also\s+|clearly\s+|therefore\s+)?
-                 (?:wrong|incorrect|not\b|false|ruled\s+out|eliminated|excluded|impossible|unlikely)
-              |\s+(?:isn't|aren't|can't|cannot|doesn't)
-              |(?:是|为)?(?:错误|不正确|不对|错)|可以?排除)?)"""
+_MARK = r"(?P<lead>(?:\b(?:option|choice|answer|picture|image|figure)\s*|选项\s*)?[(\[]?)"
+_LISTED = re.compile(r"(?:\b(?:and|or|vs)|[,/])\s*$")
+_WORD = re.compile(r"\s+[a-z]")
+_ENDS = re.compile(r"\s*(?:[.,;:!?…。，]|$|[^\x00-\x7f])")
 _ARTICLES = frozenset({"A", "a", "I", "i"})
 
 
@@ -74,11 +69,11 @@ class KeyReader:
         self._any_case = {_caseless(key): given for key, given in self._given.items()}
         self._texts = {option.key: option.text for option in options}
         names = "|".join(re.escape(key) for key in sorted(self._given, key=len, reverse=True))
-        self.pattern = rf"(?<![{_LETTER}°$.])(?:{names})(?![{_LETTER}%]|[.,]\d)"
+        self.pattern = rf"(?<![{_LETTER}°$.])(?:{names})(?![{_LETTER}%]|[.,]\d|['’][a-zà-ÿ])"
         key = rf"(?P<key>{self.pattern})"
         self._first = re.compile(rf"{_LEAD}{key}{_CLOSE}", FLAGS)
         self._next = re.compile(rf"{_NEXT}{_LEAD}{key}{_CLOSE}(?P<verb>\s+{_VERB})?", FLAGS)
-        self._mention = re.compile(_MENTION_BEFORE + key + _MENTION_AFTER, re.VERBOSE)
+        self._mention = re.compile(rf"{_MARK}{key}(?P<close>[)\]]?)", re.VERBOSE)
         self._nothing_else = re.compile(
             rf"(?:{self.pattern}|\b(?:option|answer|choice|either|or|and|both)\b|[\W_])*", re.IGNORECASE
         )
@@ -105,6 +100,8 @@ class KeyReader:
         keys = [self.given(found["key"])]
         place = found.end()
         while more := self._next.match(text, place):
+            if more["key"] in ("a", "i") and _WORD.match(text, more.end("key")):
+                break  # "B, a blue bus"
             if more["verb"] and not more["always"] and more["verb"].strip() not in ("are", "were"):
                 break
             keys.append(self.given(more["key"]))
@@ -125,17 +122,16 @@ class KeyReader:
         return self.leading(text) if self._nothing_else.fullmatch(text) else ()
 
     def mentioned(self, text: str) -> tuple[str, ...]:
-        """The keys that occur and are not ruled out; one that may be a word needs a bracket, a noun or a verb."""
-        ruled_out: set[str] = set()
+        """The keys that occur; one that may be a word needs a bracket, a noun, a verb, or for A the end of a clause."""
         keys: list[str] = []
         for found in self._mention.finditer(text):
             key = self.given(found["key"])
             marked = found["lead"].strip() or found["close"] or _JOINED.match(text, found.end())
-            if found["before"] or found["after"]:
-                ruled_out.add(key)
-            elif marked or not (found["key"] in _ARTICLES or found["key"].isdigit()):
+            before = text[max(0, found.start() - 4) : found.start()]
+            ends = found["key"] == "A" and (_ENDS.match(text, found.end()) or _LISTED.search(before))
+            if marked or ends or not (found["key"] in _ARTICLES or found["key"].isdigit()):
                 keys.append(key)
-        return tuple(key for key in dict.fromkeys(keys) if key not in ruled_out)
+        return tuple(dict.fromkeys(keys))
 
     def _ends_loosely(self, found: re.Match[str], text: str, loose: bool) -> bool:
         key, rest = found["key"], text[found.end() :]

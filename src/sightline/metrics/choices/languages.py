@@ -19,7 +19,7 @@ _SHORT, _SHORT_UNSPACED = 2, 1
 _ENDS = r"(?=\s*(?:$|[.,;:!)\n]))"
 COPULA = r"(?:です|だ(?!け)|である|でしょう|になり|となり|번|입니다|이다|이에요|예요|이며|이고)"
 """What stands behind an option that is said to be it, where that is no word of its own."""
-OPTION = r"(?:opción|opção|opzione|letra|lettre|lettera|buchstabe|вариант)"
+OPTION = r"(?:opción|opção|opzione|letra|lettre|lettera|buchstabe|вариант|선택지|選択肢)"
 _SIGN = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _UNSPACED = re.compile(f"[{_SIGN}]")
 # Korean has spaces, but what English says by small words is written to the end of a word.

@@ -22,6 +22,7 @@ from sightline.metrics.answers.reply import (
     strongest,
     without_thinking,
 )
+from sightline.metrics.choices.clauses import ClauseReader
 from sightline.metrics.choices.keys import KeyReader, fold_letters
 from sightline.metrics.choices.languages import FLAGS, IS_RIGHT, SO, answers_stated, bounded, is_common
 from sightline.metrics.choices.options import KeyedOption, Options, read_options
@@ -32,7 +33,6 @@ _RIGHT = r"""
     \s+(?:is|seems|appears|looks|would\s+be|must\s+be|should\s+be)\s+(?:to\s+be\s+)?
     (?:(?:the|clearly|most|indeed|definitely|therefore|thus|my|probably|likely|only|single|final)\s+)*
     (?:correct|right|best|accurate|appropriate|suitable|plausible|likely|answer|choice)\b"""
-_SUPPOSED = r"(?<!whether\ )(?<!if\ )(?<!why\ )(?<!that\ )"
 _CHOOSE = re.compile(
     r"""
     (?:\b(?:i|we)(?:'d|'ll|\s+would|\s+will|\s+shall|\s+must|\s+should|\s+can)?(?:\s+(?:therefore|thus|then|definitely))?\s+
@@ -58,12 +58,15 @@ _REFUSAL = re.compile(
     """,
     FLAGS,
 )
+_IS = "but|rather|sondern|sino|mais|is|be|with|say|choose|pick|it's|ist|für|est|es|é|è|это"
+_YES = "correct|right|yes|true|richtig|korrekt|correct[aeo]|vrai|juste|corrett?[ao]|cert[ao]|верно|正解|정답|正确"
 _COUNTED = r"(?<!first\ )(?<!second\ )(?<!third\ )(?<!fourth\ )(?<!fifth\ )(?<!last\ )"
 _DANGLING = re.compile(
     rf"(?:\b{_COUNTED}(?:answer|option|choice)\s*(?:is|:)?|[,:：，、]|\b(?:the|a|an|of|and|is|to|in|that|with))\s*$",
     re.IGNORECASE,
 )
-_FINISHED = re.compile(r"[.!?。！？)\]}>\"'”』`*…]\s*$")
+_LABEL = re.compile(r"\W*\w[\w ]{0,30}[:：】\]]\s*(?=\W*\w+\W*$)")
+_FINISHED = re.compile(r"[.!?。！？)\]}>\"'”』`*…✓✔✅✗✘❌✖]\s*$")
 _NEGATED = re.compile(
     r"\b(?:not|no|isnt|cannot|cant|never|neither|nor|without|rather than|instead of)(?: \w+){0,2} $"
     r"|(?:没有|并非|不是|不)$"
@@ -72,7 +75,7 @@ _NEGATED = re.compile(
 _NO = re.compile(r"(?:\bno|不是?)\s*[,，;；.。!！:：–—]", re.IGNORECASE)
 _NEGATED_BEHIND = re.compile(r"不(?![仅但愧])|没有|并非|ではな|じゃな|[이가은는]? ?아니")
 _VERDICTS = frozenset({"right", "correct", "true"})
-_FEWEST_WORDS = 8
+_FEWEST_WORDS, _FEWEST_GOING_ON = 8, 4
 _LONGEST_CONTENT = 300
 _HEAD, _TAIL = 4_000, 20_000
 """Characters that are read of a longer reply: an answer stands at its beginning or at its end."""
@@ -140,29 +143,61 @@ class _Parser:
         self._options = options
         self._keys = KeyReader(options)
         self._texts = {option.key: normal for option in options if (normal := normalize(option.text))}
+        self._clauses = ClauseReader(self._keys.pattern, options)
         self._say_no = any(_NO.search(option.text) for option in options)
         key = self._keys.pattern
+        self._finished = re.compile(rf"(?:\b(?:{_IS})\s+|[是选])[(]?{key}[)]?$", re.MULTILINE)
         self._is_right = re.compile(
-            rf"""{_SUPPOSED}(?:\b(?:option|choice|answer)\s+)?[(\[]?(?P<key>{key})[)\]]?{_RIGHT}
-            | (?P<listed>{key})\s*[):：]\s*(?:(?i:correct|right)\b|[✓✔✅])
+            rf"""(?:\b(?:option|choice|answer)\s+)?[(\[]?(?P<key>{key})[)\]]?{_RIGHT}
+            | (?P<listed>{key})\s*[):：]?\s*(?:[✓✔✅]|(?<=[):：\s])(?i:{_YES})(?!\w))
+            | [✓✔✅]\s*(?P<ticked>{key})
             | (?P<abroad>{key})(?i:{IS_RIGHT})
             | \b(?i:answer|option)\s+[(\[]?(?P<bare>{key})[)\]]?(?=\s*(?:[.!]|$|\n))""",
             re.VERBOSE | re.MULTILINE,
         )
 
     def read(self, shown: str) -> _Reading | None:
-        """Marked statements decide, then keys in plain places, then texts, then a key that is merely mentioned."""
-        keyed = fold_letters(shown, [option.key for option in self._options])
-        reading = self._from_statements(keyed) or self._from_places(keyed) or self._equal_text(shown)
-        if reading is not None or _why_not(shown, self._options) != "unparsed":
+        """Marks of structure decide; then what clauses assert; then what they waver about; then what they leave."""
+        text = fold_letters(shown, [option.key for option in self._options])
+        if structural := self._stated(self._structural(text), text):
+            return structural
+        clauses = self._clauses.read(text)
+        why_not = _why_not(shown, self._options)
+        reading = self._marked(clauses.asserted)
+        if reading is None and clauses.concluded and (why_not != "cut off" or self._finished.search(text)):
+            reading = _Reading(tuple(map(self._keys.given, clauses.concluded)), "parsed")
+        if reading is None and clauses.wavering != clauses.asserted:
+            reading = self._said(clauses.wavering) or self._equal_text(clauses.wavering)
+        if reading is None and why_not == "unparsed":
+            reading = self._unmarked(clauses.wavering, clauses.supported)
+        if reading is None and why_not != "refused":
+            reading = self._left(clauses.denied)
+        if reading is None or not clauses.refuted:
             return reading
-        marked = bool(statements(keyed))  # It says what its answer is, and that is no option.
-        return self._contained(shown) or (None if marked else self._mentioned(keyed))
+        return _Reading(tuple(key for key in reading.keys if key not in clauses.refuted), reading.status)
 
-    def _from_statements(self, text: str) -> _Reading | None:
-        """What the strongest readable statements say; marks of structure hide phrases."""
-        structural = self._readable([s for s in statements(text) if s.strength is Strength.STRUCTURE])
-        read = structural or self._readable([*phrases(text), *self._choosing(text)])
+    def _marked(self, text: str) -> _Reading | None:
+        """Statements, then keys in plain places, then a reply that is an option's text."""
+        return self._said(text) or self._from_places(text) or self._equal_text(text)
+
+    def _said(self, text: str) -> _Reading | None:
+        return self._stated(self._readable([*phrases(text), *self._choosing(text)]), text)
+
+    def _unmarked(self, text: str, supported: frozenset[str]) -> _Reading | None:
+        """Texts that occur, then keys that are merely mentioned, unless the reply says what its answer is."""
+        marked = bool(statements(text))  # It says what its answer is, and that is no option.
+        return self._contained(text) or (None if marked else self._mentioned(text, supported))
+
+    def _left(self, denied: frozenset[str]) -> _Reading | None:
+        """The one option that is left where all others are denied."""
+        left = [option.key for option in self._options if option.key not in denied]
+        return _Reading((left[0],), "parsed") if denied and len(left) == 1 else None
+
+    def _structural(self, text: str) -> dict[Statement, _Reading]:
+        return self._readable([s for s in statements(text) if s.strength is Strength.STRUCTURE])
+
+    def _stated(self, read: dict[Statement, _Reading], text: str) -> _Reading | None:
+        """What the strongest readable statements say."""
         stated = strongest(list(read), text)
         if not stated:
             return None
@@ -216,12 +251,12 @@ class _Parser:
         return None
 
     def _from_places(self, text: str) -> _Reading | None:
-        """A reply that is a key, begins with one ("C. text"), or ends with one on a line of its own."""
+        """A reply that is a key, begins with one ("C. text"), or ends with one on a line of its own ("Response: C")."""
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         starts = {keys for line in lines if (keys := self._keys.opening(line))}
         if len(starts) == 1 and self._keys.opening(lines[0]):
             return self._corrected(text, 0) or _Reading(starts.pop(), "parsed")
-        last = self._keys.alone(lines[-1])
+        last = self._keys.alone(_LABEL.sub("", lines[-1])) if lines else ()
         return _Reading(last, "parsed") if last else None
 
     def _equal_text(self, text: str) -> _Reading | None:
@@ -237,6 +272,9 @@ class _Parser:
     def _contained(self, text: str) -> _Reading | None:
         """The options whose texts occur in what was said, in its conclusion if there are several."""
         keys = self._occurring(text)
+        if len(keys) == len(self._options) > 2:  # All options may be told first.
+            others = (sentence for sentence in sentences(text) if self._occurring(sentence) != keys)
+            keys = self._occurring(" ".join(s for s in others if len(self._occurring(s)) < len(keys))) or keys
         closing = concluding(text) if len(keys) > 1 else None
         keys = (closing and self._occurring(closing)) or keys
         return _Reading(keys, "text") if keys else None
@@ -260,18 +298,19 @@ class _Parser:
         ]
         return tuple(dict.fromkeys(keys))
 
-    def _mentioned(self, text: str) -> _Reading | None:
+    def _mentioned(self, text: str, supported: frozenset[str]) -> _Reading | None:
+        """The keys that occur; one alone must be said to be the answer, or something must be said about it."""
         keys = self._keys.mentioned(text)
-        return _Reading(keys, "parsed") if keys else None
+        return _Reading(keys, "parsed") if len(keys) > 1 or supported.intersection(keys) else None
 
 
 def _why_not(shown: str, options: tuple[KeyedOption, ...]) -> str:
     """Why nothing could be read: a refusal, a text that stops in the middle, or neither."""
     if _REFUSAL.search(shown) and not any(_REFUSAL.search(option.text) for option in options):
         return "refused"
-    long_enough = (
-        len(shown.split()) >= _FEWEST_WORDS or sum("\u4e00" <= sign <= "\u9fff" for sign in shown) >= 2 * _FEWEST_WORDS
-    )
+    signs = sum("\u3040" <= sign <= "\u9fff" for sign in shown)
+    goes_on = len(sentences(shown)) > 1 and len(sentences(shown)[-1].split()) >= _FEWEST_GOING_ON
+    long_enough = goes_on or len(shown.split()) >= _FEWEST_WORDS or signs >= 2 * _FEWEST_WORDS
     if _DANGLING.search(shown) or (long_enough and not _FINISHED.search(shown)):
         return "cut off"
     return "unparsed"
