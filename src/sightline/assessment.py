@@ -367,7 +367,7 @@ def assess(
     """
     opened, least = benchmark_of(benchmark), 2 if goal == "compare" else 1
     require_one_of(get_args(Goal), goal=goal)
-    if isinstance(runs, str | Path | Run) or len(runs) < least:
+    if isinstance(runs, str | Path | Run) or not isinstance(runs, Sequence) or len(runs) < least:
         raise UserError(f"An assessment with goal {goal} needs a list of {least} runs or more.", "Give more runs.")
     if not 0 < half_width < 1:
         raise UserError(f"half_width must be between 0 and 1, not {half_width}.", "0.05 is usual.")
