@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import random
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -29,7 +31,9 @@ from sightline.runs.folder import read_run
 from sightline.runs.kept_baselines import BASELINES_FILE, baselines_of, compute_baselines
 from sightline.runs.system_loader import visible
 from sightline.types import Benchmark, Json, Review
+from sightline.web.server import open_app
 from trust_samples import benchmark_in, run_in, shown
+from web_samples import client
 
 
 def codes(found: Any) -> list[str]:
@@ -379,3 +383,72 @@ def test_scores_and_benchmarks_of_before_open(tmp_path: Path) -> None:
     other = run_in(tmp_path / "other", made, "other", later)
     found = sightline.compare([run, other], benchmark=tmp_path / "bench")
     assert found.grade == "draft" and codes(found.warnings)[0] == "labels-unchecked"
+
+
+def rehearsed(folder: Path) -> tuple[Path, list[Path]]:
+    made = benchmark_in(folder / "bench", "builtin/photos", captions=True)
+    runs = [
+        run_in(folder / "runs" / "looks", made, "looks", later),
+        run_in(folder / "more" / "reads", made, "reads", first, **shown()),
+    ]
+    for run in runs:
+        sightline.score(folder / "bench", run)
+    return folder / "bench", runs
+
+
+def test_no_win_stands_in_the_row_wherever_a_difference_does(tmp_path: Path) -> None:
+    bench, runs = rehearsed(tmp_path)
+    found = sightline.compare(runs, "ndcg@10", rehearsal=True)
+    assert found._repr_html_().count("no win: same-source") == 1
+    page = sightline.report([bench, *runs], tmp_path / "page.html", rehearsal=True)
+    assert "no win: same-source" in page.path.read_text()
+    (table,) = [path for path in page.files if path.name.endswith("-differences.csv")]
+    rows = list(csv.DictReader(table.open()))
+    assert {row["no_win"] for row in rows} == {"same-source"} and {row["grade"] for row in rows} == {"rehearsal"}
+
+
+def test_the_legend_of_letters_is_true_where_a_win_is_withheld(tmp_path: Path) -> None:
+    _, runs = rehearsed(tmp_path)
+    three = [*runs, run_in(tmp_path / "third", read_benchmark(tmp_path / "bench"), "third", later)]
+    found = sightline.compare(three, "ndcg@10", benchmark=tmp_path / "bench", rehearsal=True)
+    assert "can't be told apart, or may not be called better (no win), share one" in str(found)
+    assert "t be told apart, or may not be called better (no win)." in found._repr_html_()
+    board = sightline.leaderboard(tmp_path, out=tmp_path / "boards", rehearsal=True)
+    assert "or may not be called better" in board._repr_html_()
+
+
+def test_every_table_has_the_grade(tmp_path: Path) -> None:
+    _, runs = rehearsed(tmp_path)
+    scores, found = read_scores(runs[0]), sightline.compare(runs, rehearsal=True)
+    board = sightline.leaderboard(tmp_path, out=tmp_path / "boards", rehearsal=True)
+    for one in (scores, found, board):
+        assert one.grade == "rehearsal" and "labels: rehearsal" in str(one) and "labels: rehearsal" in one._repr_html_()
+        assert {row["grade"] for row in one.records()} == {"rehearsal"}
+    assert "labels: rehearsal" in (tmp_path / "boards" / "leaderboard.md").read_text()
+    rows = list(csv.DictReader((tmp_path / "boards" / "leaderboard.csv").open()))
+    assert {row["grade"] for row in rows} == {"rehearsal"}
+    assert rows[0]["warnings"] == "labels-unchecked, same-source, blind-not-beaten"
+    assert {row["grade"] for row in csv.DictReader((runs[0] / "per_task.csv").open())} == {"rehearsal"}
+
+
+def test_the_app_has_the_grade_one_board_and_no_ranks_on_a_rehearsal(tmp_path: Path) -> None:
+    bench, runs = rehearsed(tmp_path)
+    app = client(open_app(None, (bench, *(run.parent for run in runs)), port=8377))
+    home, board, one = (app.get(path).text for path in ("/", "/runs", "/runs/looks"))
+    assert home.count("labels: rehearsal") == 3 and board.count("labels: rehearsal") == 1 == one.count(
+        "labels: rehearsal"
+    )
+    assert board.count("<h2>") == 1 and "reads</a>" in board and "looks</a>" in board
+    assert re.findall(r"<tr><td>([^<]*)</td>", board)[:2] == ["–", "–"]
+    write_benchmark(decided(read_benchmark(bench), 0.0, 120), bench)
+    home, board = (app.get(path).text for path in ("/", "/runs"))
+    assert home.count("labels: checked") == 3 and board.count("labels: checked") == 1
+    assert re.findall(r"<tr><td>([^<]*)</td>", board)[:2] == ["1–2", "1–2"]  # One of them reads the judge's words.
+
+
+def test_a_board_says_where_ranks_go_by_what_people_decided(tmp_path: Path) -> None:
+    bench, _ = rehearsed(tmp_path)
+    assert not any("corrected" in note for note in build_leaderboard(tmp_path, rehearsal=True).boards[0].notes)
+    write_benchmark(decided(read_benchmark(bench), 0.3, 110), bench)
+    found = build_leaderboard(tmp_path)
+    assert "corrected by people's decisions; means and baselines go by the labels" in str(found)

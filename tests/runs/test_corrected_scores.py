@@ -13,8 +13,10 @@ import pytest
 from sightline.benchmark.provenance import CARD_FIELD, Provenance
 from sightline.benchmark.review_decisions import labels_of
 from sightline.benchmark.review_sample import sample_of
+from sightline.metrics.blind_rows import BaselineScore
 from sightline.metrics.comparison import Comparison, compare
 from sightline.metrics.evaluation import evaluate
+from sightline.metrics.labels.corrected import Corrected, within
 from sightline.metrics.scores import Scores, read_scores, write_scores
 from sightline.runs.corrected_scores import corrected_scores, with_corrections
 from sightline.types import Attempt, Benchmark, Corpus, Judgment, Picture, Ranking, Relevance, Review, Run, Task
@@ -211,3 +213,58 @@ def test_differences_are_clustered_where_tasks_are() -> None:
     one, other = (found[by].of("p@3")[0].difference for by in (None, "owner"))
     assert found["owner"].clustered_by == "owner" and "clustered by owner" in str(found["owner"])
     assert one.mean == pytest.approx(other.mean, abs=0.05) and one.high - one.low != other.high - other.low
+
+
+@pytest.mark.parametrize("metric", ["ndcg@3", "map"])
+def test_corrected_scores_stay_within_what_a_metric_can_be(metric: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut to [0, 1], they hold the cut truth exactly as often as uncut ones hold the truth, where a run is near 1."""
+    held, cut, reached = [], [], 0
+    for seed in range(10):
+        made, truth, _ = judged(seed)
+        run = follows(truth, seed, "truth")
+        shown = scored(decided(made, truth, 100), run, (metric,)).corrected[metric]
+        assert 0 <= shown.low <= shown.mean <= shown.high <= 1
+        with monkeypatch.context() as patched:
+            patched.setattr("sightline.runs.corrected_scores.within", lambda found, _: found)
+            raw = scored(decided(made, truth, 100), run, (metric,)).corrected[metric]
+            real = scored(decided(made, truth, QUERIES * POOL), run, (metric,)).corrected[metric].mean
+        held.append(raw.low <= real <= raw.high)
+        cut.append(shown.low <= min(real, 1.0) <= shown.high)
+        reached += raw.high > 1
+        assert any("undercount" in said for said in shown.warnings) == (raw.mean > 1)
+    assert reached and all(after or not before for before, after in zip(held, cut, strict=True))
+
+
+def test_limits_of_differences_are_cut_too_and_those_of_sums_are_not() -> None:
+    found = Corrected(0.8, -1.2, 1.3, 0.5, 50, 100, 0, 0.5, 0.5, 9.0, True)
+    wide = within(found, "map", difference=True)
+    assert (wide.mean, wide.low, wide.high, wide.warnings) == (0.8, -1.0, 1.0, ())
+    assert within(found, "dcg@10") == found
+
+
+def test_a_table_says_what_is_corrected_and_what_goes_by_the_labels() -> None:
+    made, truth, _ = judged(0)
+    people = decided(made, truth, 100)
+    runs = [follows(made, 0, "judge"), follows(truth, 0, "truth"), follows(made, 1, "other")]
+    scores = [scored(people, run, ("p@3",)) for run in runs]
+    plain = compare([replace(one, corrected={}, checked=None) for one in scores], resamples=50, flips=50)
+    blind = BaselineScore("tags", "p@3", scores[0].overall["p@3"], plain.pairs[0].difference, True)
+    scores = [replace(one, baselines=(blind,)) for one in scores]
+    found = compare(scores, resamples=50, flips=50)
+    assert str(found).startswith("p@3: corrected by people's decisions\n")
+    assert "see no pixel, p@3 (by the labels, not corrected):" in str(found)
+    page = found._repr_html_()
+    assert "p@3: corrected by people" in page and "blind:by=tags (by the labels, not corrected)" in page
+    assert "sees no pixel (by the labels, not corrected)" in str(scores[0])
+    assert "sees no pixel (by the labels, not corrected)" in scores[0]._repr_html_()
+    assert "corrected" not in str(plain) and "corrected" not in str(replace(scores[0], corrected={}))
+
+
+def test_a_pair_that_goes_by_the_labels_says_so() -> None:
+    """A system that finds nothing has no corrected score."""
+    made, truth, run = judged(0)
+    people = decided(made, truth, 100)
+    nothing = Run("made", "nothing", tuple(Attempt(task, Ranking(())) for task in made.tasks))
+    found = compare([scored(people, one, ("p@3",)) for one in (run, nothing)], resamples=50, flips=50)
+    assert found.pairs[0].as_labelled is None
+    assert "nothing against system goes by the labels: one of them has no corrected p@3" in found.notes

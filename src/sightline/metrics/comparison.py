@@ -14,7 +14,7 @@ from sightline.display import Table
 from sightline.english import counted, listed
 from sightline.errors import UserError
 from sightline.metrics.blind_rows import NOT_BEATEN, SAME_SOURCE, unbeaten
-from sightline.metrics.labels.corrected import corrected_difference
+from sightline.metrics.labels.corrected import corrected_difference, within
 from sightline.metrics.scores import Scores, lowest_grade, without_empty_reasons
 from sightline.metrics.statistics.distributions import check_fraction
 from sightline.metrics.statistics.estimates import FEW_CLUSTERS, cluster_codes, narrow
@@ -55,6 +55,10 @@ class PairedComparison:
     def is_win(self, level: float) -> bool:
         """Can the two be told apart, and is the better one free of warnings that forbid to call it better?"""
         return self.significant(level) and self.no_win is None
+
+    def no_win_text(self, level: float) -> str:
+        """`no win: same-source`, where the two can be told apart and the better one is not called better."""
+        return f"no win: {self.no_win}" if self.significant(level) and not self.is_win(level) else ""
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -147,6 +151,7 @@ class Comparison(Table[PairedComparison]):
                 "win": pair.is_win(self.level),
                 "no_win": pair.no_win,
                 "as_labelled": None if pair.as_labelled is None else pair.as_labelled.mean,
+                "grade": self.grade,
             }
             for pair in self.pairs
         ]
@@ -225,7 +230,7 @@ def compare(
         standings={metric: _standings(entries, metric, pairs, level) for metric in chosen},
         pairs=pairs,
         notes=(*notes, *_correction_notes(entries, pairs)),
-        grade=lowest_grade(scores),
+        grade=lowest_grade(one.grade for one in scores),
         warnings=(*dict.fromkeys(warning for one in scores for warning in one.warnings), *differ),
         baselines={metric: found for metric in chosen if (found := _baselines(scores, metric))},
     )
@@ -392,12 +397,12 @@ def _checked(pair: PairedComparison, first: _Entry, second: _Entry, level: float
         return pair
     if found.p is None or not found.half_width:  # Nothing that was drawn tells the two apart.
         return pair
-    labelled = pair.difference
+    shown, labelled = within(found, pair.metric, difference=True), pair.difference
     by_people = replace(
         labelled,
-        mean=found.mean,
-        low=found.low,
-        high=found.high,
+        mean=shown.mean,
+        low=shown.low,
+        high=shown.high,
         method=found.method,
         p=found.p,
         test=found.method,
@@ -414,11 +419,21 @@ def _same_decisions(entries: Sequence[_Entry]) -> bool:
 def _correction_notes(entries: Sequence[_Entry], pairs: Sequence[PairedComparison]) -> Iterator[str]:
     if any(one.scores.checked for one in entries) and not _same_decisions(entries):
         yield "the runs were scored by different decisions of people; score them again for corrected differences"
+    else:
+        yield from _uncorrected(entries, pairs)
     checked = entries[0].scores.checked
     rough = [name for name, worth in ({} if checked is None else checked.metrics).items() if not worth.linear]
     rough = [name for name in rough if any(pair.metric == name and pair.as_labelled is not None for pair in pairs)]
     if rough:
         yield f"{listed(rough)}: corrected to first order; intervals may hold less often than they say"
+
+
+def _uncorrected(entries: Sequence[_Entry], pairs: Sequence[PairedComparison]) -> Iterator[str]:
+    """Pairs that go by the labels because one run has no corrected score: it found none of the judged pictures."""
+    held = {one.name: set(one.scores.checked.metrics) if one.scores.checked else set() for one in entries}
+    for first, second in dict.fromkeys((pair.first, pair.second) for pair in pairs):
+        if lacking := sorted(held[first] ^ held[second]):
+            yield f"{second} against {first} goes by the labels: one of them has no corrected {listed(lacking, 'or')}"
 
 
 def _standings(

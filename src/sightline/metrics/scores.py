@@ -213,7 +213,7 @@ class Scores(Table[TaskScore]):
 
     def records(self) -> list[dict[str, Any]]:
         """The rows as flat records: the columns of `per_task.csv`."""
-        return _records(self.tasks, self.metrics)
+        return _records(self.tasks, self.metrics, grade=self.grade)
 
     def table(self, by: str | None = None) -> str:
         """The table that `sightline score` prints; with the slices `by` a label."""
@@ -256,11 +256,11 @@ def _plain(row: TaskScore) -> dict[str, Any]:
     return plain | {"values": dict(row.values), "labels": {label: list(of) for label, of in row.labels.items()}}
 
 
-def _records(rows: Sequence[TaskScore], metrics: Iterable[str]) -> list[dict[str, Any]]:
+def _records(rows: Sequence[TaskScore], metrics: Iterable[str], **same: str | None) -> list[dict[str, Any]]:
     """Flat records with the same columns for all; weights only where some differ."""
     labels, names = sorted({label for row in rows for label in row.labels}), tuple(metrics)
     weighted = any(row.weight != 1 for row in rows)
-    return [_record(row, labels, names) | ({"weight": row.weight} if weighted else {}) for row in rows]
+    return [_record(row, labels, names) | same | ({"weight": row.weight} if weighted else {}) for row in rows]
 
 
 def _record(row: TaskScore, labels: Iterable[str], metrics: Iterable[str]) -> dict[str, Any]:
@@ -298,9 +298,9 @@ def read_scores(run_folder: PathLike) -> Scores:
     return found if where is None else replace(found, benchmark_folder=str((path.parent / where).resolve()))
 
 
-def lowest_grade(scores: Iterable[Scores]) -> str | None:
-    """The lowest grade of some scores; None where one has none. `warranted` depends on the system, so grades differ."""
-    found = [one.grade for one in scores]
+def lowest_grade(grades: Iterable[str | None]) -> str | None:
+    """The lowest of some grades; None where one is missing. `warranted` depends on the system, so grades differ."""
+    found = list(grades)
     return None if None in found else min(found, key=lambda grade: _GRADES.index(grade or ""), default=None)
 
 

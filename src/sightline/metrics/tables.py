@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sightline.display import html_table, interval_bar, quiet
-from sightline.english import counted
+from sightline.english import counted, listed
 from sightline.markup import Markup, tag
+from sightline.metrics.labels.corrected import CORRECTED
 from sightline.plain_text import text_table
 from sightline.types import Estimate, ScoreWarning
 
@@ -68,6 +69,11 @@ def trust_text(grade: str | None, warnings: Iterable[ScoreWarning]) -> list[str]
     return [f"  {' · '.join(said)}"] if said else []
 
 
+def grade_blocks(grade: str | None) -> Iterator[str]:
+    """What a notebook shows of a grade; the warnings have lines of their own."""
+    return (quiet(line.strip()) for line in trust_text(grade, ()))
+
+
 def _hole_lines(scores: Scores) -> list[str]:
     """How many results nobody judged, and the first metric without them; nothing where all are judged."""
     if not scores.unjudged:
@@ -79,6 +85,11 @@ def _hole_lines(scores: Scores) -> list[str]:
 
 
 _BASELINES = ("sees no pixel", "metric", "mean", "interval", "system − baseline")
+_BY_LABELS = " (by the labels, not corrected)"
+
+
+def _baseline_head(scores: Scores) -> tuple[str, ...]:
+    return (_BASELINES[0] + (_BY_LABELS if _corrected_rows(scores) else ""), *_BASELINES[1:])
 
 
 def _baseline_rows(scores: Scores) -> list[tuple[str, ...]]:
@@ -118,7 +129,7 @@ def corrected_text(scores: Scores) -> list[str]:
 def baselines_text(scores: Scores) -> list[str]:
     """The table of baselines that see no pixel; nothing where none was scored."""
     rows = _baseline_rows(scores)
-    return [text_table(_BASELINES, rows, right={2})] if rows else []
+    return [text_table(_baseline_head(scores), rows, right={2})] if rows else []
 
 
 def warning_text(warning: ScoreWarning) -> str:
@@ -164,7 +175,8 @@ def scores_blocks(scores: Scores, failures: Mapping[str, int], notes: Sequence[s
     if rows := _corrected_rows(scores):
         yield html_table(_CORRECTED, rows, numeric={1, 3})
     if rows := _baseline_rows(scores):
-        yield html_table(_BASELINES, rows, numeric={2})
+        yield html_table(_baseline_head(scores), rows, numeric={2})
+    yield from grade_blocks(scores.grade)
     yield from (quiet(line) for line in _hole_lines(scores))
     yield from (tag("p", line, class_="sl-bad") for line in _failures(failures))
     yield from warning_blocks(scores.warnings)
@@ -197,15 +209,33 @@ def _baseline_lines(comparison: Comparison) -> list[str]:
         return []
     rows = comparison.baselines[metric]
     width = max(len(row.system) for row in rows)
-    return [f"see no pixel, {metric}:", *(f"  {row.system:<{width}}  {row.estimate:.2f}" for row in rows)]
+    said = _BY_LABELS if metric in _corrected_metrics(comparison) else ""
+    return [f"see no pixel, {metric}{said}:", *(f"  {row.system:<{width}}  {row.estimate:.2f}" for row in rows)]
 
 
 def standings_text(comparison: Comparison) -> str:
     """Every system in every metric, with its interval and the letters of its tie groups."""
-    lines: list[str] = []
+    lines = _corrected_lines(comparison)
     for start in range(0, len(comparison.metrics), _COLUMNS):
         lines += [_standings_table(comparison, comparison.metrics[start : start + _COLUMNS]), ""]
-    return "\n".join([*lines, "letters: systems that can't be told apart share one"])
+    return "\n".join([*lines, f"letters: systems that can't be told apart{_withheld(comparison)} share one"])
+
+
+def _withheld(comparison: Comparison) -> str:
+    """Of a legend of letters: tie groups join systems that differ where the better one may not be called better."""
+    level = comparison.level
+    is_any = any(pair.significant(level) and not pair.is_win(level) for pair in comparison.pairs)
+    return ", or may not be called better (no win)," if is_any else ""
+
+
+def _corrected_metrics(comparison: Comparison) -> list[str]:
+    """The metrics in which systems stand by what people decided."""
+    return [name for name, rows in comparison.standings.items() if rows[0].estimate.method == CORRECTED]
+
+
+def _corrected_lines(comparison: Comparison) -> list[str]:
+    found = _corrected_metrics(comparison)
+    return [f"{listed(found)}: corrected by people's decisions"] if found else []
 
 
 def _standings_table(comparison: Comparison, metrics: Sequence[str]) -> str:
@@ -222,9 +252,9 @@ def _standings_table(comparison: Comparison, metrics: Sequence[str]) -> str:
 
 def _pair_lines(pair: PairedComparison, width: int, comparison: Comparison) -> list[str]:
     found, level = pair.difference, comparison.level
-    is_clustered = comparison.clustered_by is not None and found.method in ("cluster-bootstrap", "prediction-powered")
+    is_clustered = comparison.clustered_by is not None and found.method in ("cluster-bootstrap", CORRECTED)
     clustered = f", clustered by {comparison.clustered_by}" if is_clustered else ""
-    no_win = f"; no win: {pair.no_win}" if pair.significant(level) and not pair.is_win(level) else ""
+    no_win = f"; {pair.no_win_text(level)}" if pair.no_win_text(level) else ""
     lines = [
         f"  {pair.metric:<{width}}  {pair.difference_text()}  {pair.p_text()}  "
         f"({found.n} tasks{clustered}; {found.wins} won, {found.ties} tied, {found.losses} lost){no_win}"
@@ -240,8 +270,10 @@ def _pair_lines(pair: PairedComparison, width: int, comparison: Comparison) -> l
 
 def comparison_blocks(comparison: Comparison) -> Iterator[str]:
     """What a notebook shows of a comparison: who stands where, then every difference with its interval."""
+    yield from map(quiet, _corrected_lines(comparison))
     yield _standings(comparison)
-    yield quiet("Systems that share a letter can't be told apart.")
+    yield from grade_blocks(comparison.grade)
+    yield quiet(f"Systems that share a letter can't be told apart{_withheld(comparison).rstrip(',')}.")
     yield _differences(comparison.pairs, comparison.level)
     if any(pair.is_win(comparison.level) for pair in comparison.pairs):
         yield quiet(f"* The two can be told apart at the level of {comparison.level:.0%}, after Holm's correction.")
@@ -259,10 +291,14 @@ def _standings(comparison: Comparison) -> Markup:
             by_system[standing.system].append(f"{standing.estimate:.3f} {standing.letters}".strip())
     rows = [(system, *cells) for system, cells in by_system.items()]
     names = dict.fromkeys(row.system for metric in comparison.metrics for row in comparison.baselines.get(metric, ()))
+    said = _BY_LABELS if _corrected_metrics(comparison) else ""
     for name in names:
         found = {metric: row for metric, of in comparison.baselines.items() for row in of if row.system == name}
         rows.append(
-            (name, *(f"{found[metric].estimate:.3f}" if metric in found else "–" for metric in comparison.metrics))
+            (
+                name + said,
+                *(f"{found[metric].estimate:.3f}" if metric in found else "–" for metric in comparison.metrics),
+            )
         )
     return html_table(("system", *comparison.metrics), rows, most=100)
 
@@ -276,7 +312,7 @@ def _differences(pairs: Sequence[PairedComparison], level: float) -> Markup:
             f"{pair.second} − {pair.first}",
             pair.difference_text(),
             interval_bar(pair.difference.mean, interval, -widest, widest),
-            f"{pair.p_text()}{' *' if pair.is_win(level) else ''}",
+            f"{pair.p_text()}{' *' if pair.is_win(level) else ''} {pair.no_win_text(level)}".rstrip(),
             f"{pair.difference.wins:,}/{pair.difference.ties:,}/{pair.difference.losses:,}",
             f"{pair.difference.n:,}",
         )

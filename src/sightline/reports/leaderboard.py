@@ -20,7 +20,7 @@ from sightline.io.files import PathLike, as_path
 from sightline.io.jsonl import dump
 from sightline.metrics.comparison import Comparison, SystemStanding
 from sightline.metrics.scores import lowest_grade
-from sightline.metrics.tables import warning_blocks, warning_text
+from sightline.metrics.tables import grade_blocks, trust_text, warning_blocks, warning_text
 from sightline.plain_text import one_line, text_table
 from sightline.reports.blocks import Row, TableBlock, numeric
 from sightline.reports.markdown import plain, table_lines
@@ -34,7 +34,7 @@ from sightline.reports.scored_run import (
     trust_of,
     with_own_names,
 )
-from sightline.reports.text import DASH, estimate, seconds
+from sightline.reports.text import DASH, LETTERS, estimate, seconds
 from sightline.runs.folder import HEADER
 from sightline.runs.trust import REHEARSAL, REHEARSAL_FIX
 from sightline.types import Estimate, ScoreWarning
@@ -42,7 +42,10 @@ from sightline.types import Estimate, ScoreWarning
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardRow:
-    """One run on a board; its rank is from `best` to `worst`: as far as it can be told from the others."""
+    """One run on a board; its rank is from `best` to `worst`: as far as it can be told from the others.
+
+    Both are 0, and the rank is a dash, where the labels carry no ranking.
+    """
 
     best: int
     worst: int
@@ -57,6 +60,8 @@ class LeaderboardRow:
     @property
     def rank(self) -> str:
         """`2`, or `1–3` when the run is tied."""
+        if not self.best:
+            return DASH
         return f"{self.best}" if self.best == self.worst else f"{self.best}–{self.worst}"
 
 
@@ -98,6 +103,11 @@ class Leaderboard(Table[LeaderboardRow]):
         """Of all boards, each once."""
         return tuple(dict.fromkeys(one for board in self.boards for one in board.warnings))
 
+    @property
+    def grade(self) -> str | None:
+        """The lowest of all boards; None where one has none."""
+        return lowest_grade(board.grade for board in self.boards)
+
     def to_dict(self) -> dict[str, Any]:
         """All of it, ready for JSON; folders are relative to the one that was searched."""
         boards = [{**asdict(board), "places": [_to_dict(place) for place in board.places]} for board in self.boards]
@@ -118,7 +128,7 @@ class Leaderboard(Table[LeaderboardRow]):
             made = board_table(board)
             rows = [[str(cell) for cell in row] for row in made.rows]
             lines += [one_line(board_title(board)), text_table(made.head, rows, right=made.numeric, flexible=1)]
-            lines += [one_line(f" note: {note}") for note in board.notes]
+            lines += [*trust_text(board.grade, board.warnings), *(one_line(f" note: {note}") for note in board.notes)]
         lines += [one_line(f" not ranked: {run.folder}: {run.reason}") for run in self.left_out]
         return "\n".join([*lines, *([f" {one_line(', '.join(map(str, self.files)))}"] if self.files else [])])
 
@@ -139,6 +149,7 @@ class Leaderboard(Table[LeaderboardRow]):
             yield board_title(board)
             yield html_table(head, rows, numeric={at + 1 for at in made.numeric}, most=100)
             yield quiet(f"{made.caption}.")
+            yield from grade_blocks(board.grade)
             yield from (quiet(f"Note: {note}") for note in board.notes)
             yield from warning_blocks(board.warnings)
         yield from (quiet(f"Not ranked: {run.folder}: {run.reason}") for run in self.left_out)
@@ -164,21 +175,25 @@ def _record(board: BenchmarkBoard, place: LeaderboardRow) -> dict[str, Any]:
         "p50_seconds": place.spending.p50,
         "p95_seconds": place.spending.p95,
         "date": place.date.date().isoformat(),
+        "grade": board.grade,
+        "warnings": ", ".join(dict.fromkeys(one.code for one in board.warnings)),
         **{f"mean:{metric}": found.mean for metric, found in place.estimates.items()},
     }
 
 
-def build_leaderboard(folder: PathLike, metric: str | None = None, *, rehearsal: bool = False) -> Leaderboard:
-    """Read every run below a folder; those that can't be ranked are listed with the reason.
+def build_leaderboard(
+    folder: PathLike, metric: str | None = None, *, rehearsal: bool = False, also: Iterable[Path] = ()
+) -> Leaderboard:
+    """Read every run below a folder, and below others `also`; those that can't be ranked are listed with the reason.
 
-    On a benchmark of the grade `rehearsal` all runs share all ranks unless `rehearsal` is given.
+    On a benchmark of the grade `rehearsal` no run has a rank unless `rehearsal` is given.
 
     Each board is ranked by `metric`, or by what most of its runs have as their first metric.
     """
     root = as_path(folder, "a folder with runs")
     if not root.is_dir():
         raise UserError(f"there is no folder {root}.", "give the folder that holds the runs")
-    runs, left_out = _read(root)
+    runs, left_out = _read(root, (root, *also))
     if not runs and not left_out:
         raise UserError(f"there is no run below {root}.", f"give a folder that holds folders with {HEADER}")
     known = dict.fromkeys(name for run in runs for name in run.scores.metrics)
@@ -196,7 +211,7 @@ def build_leaderboard(folder: PathLike, metric: str | None = None, *, rehearsal:
     return Leaderboard(root, tuple(boards), tuple(sorted(left_out, key=lambda run: run.folder)))
 
 
-def _read(root: Path) -> tuple[list[ReportedRun], list[UnrankedRun]]:
+def _read(root: Path, places: Iterable[Path]) -> tuple[list[ReportedRun], list[UnrankedRun]]:
     """The runs that can be read with their scores, and those that can't."""
     runs: list[ReportedRun] = []
     left_out: list[UnrankedRun] = []
@@ -204,7 +219,7 @@ def _read(root: Path) -> tuple[list[ReportedRun], list[UnrankedRun]]:
     def unreadable(error: OSError) -> None:
         left_out.append(UnrankedRun(_below(root, Path(error.filename)), f"can't be read: {error.strerror}"))
 
-    for folder in _run_folders(root, unreadable):
+    for folder in dict.fromkeys(found for place in places for found in _run_folders(place, unreadable)):
         try:
             runs.append(read_scored(folder))
         except UserError as error:
@@ -225,7 +240,8 @@ def _run_folders(root: Path, unreadable: Callable[[OSError], None]) -> Iterator[
 
 
 def _below(root: Path, folder: Path) -> str:
-    return folder.relative_to(root).as_posix()
+    """A folder's path from the first that was searched; as it is where it lies elsewhere."""
+    return (folder.relative_to(root) if folder.is_relative_to(root) else folder).as_posix()
 
 
 def _lacks(run: ReportedRun, metric: str) -> str:
@@ -244,11 +260,13 @@ def _by_benchmark(runs: Sequence[ReportedRun]) -> list[list[ReportedRun]]:
 def _board(root: Path, runs: Sequence[ReportedRun], metric: str, rehearsal: bool) -> BenchmarkBoard:
     compared = compare_runs(runs, [metric], rehearsal=rehearsal)
     comparison = compared.comparison
+    grade = lowest_grade(run.scores.grade for run in runs)
+    no_ranks = grade == "rehearsal" and not rehearsal
     standings = {} if comparison is None else {one.system: one.letters for one in comparison.standings[metric]}
     ranked = sorted(runs, key=lambda run: (-run.scores.overall[metric].mean, run.name))
     places = tuple(
         LeaderboardRow(
-            *_rank(run.name, len(runs), comparison),
+            *((0, 0) if no_ranks else _rank(run.name, len(runs), comparison)),
             name=run.name,
             folder=_below(root, run.folder),
             estimate=run.scores.overall[metric],
@@ -267,8 +285,8 @@ def _board(root: Path, runs: Sequence[ReportedRun], metric: str, rehearsal: bool
         metric,
         first.level,
         places,
-        (*compared.warnings, *_notes(ranked)),
-        lowest_grade(run.scores for run in runs),
+        (*compared.warnings, *_notes(ranked), *_basis(comparison)),
+        grade,
         trust_of(ranked, comparison),
         tuple(
             SystemStanding(name, baselines[name], "") for name in sorted(baselines, key=lambda by: -baselines[by].mean)
@@ -282,6 +300,15 @@ def _notes(runs: Sequence[ReportedRun]) -> Iterator[str]:
     lacking = [run.name for run in runs if any(row.status == "missing" for row in run.scores.tasks)]
     if lacking:
         yield f"tasks without a prediction count as zero, in comparisons too: {', '.join(lacking)}"
+
+
+def _basis(comparison: Comparison | None) -> Iterator[str]:
+    """What ranks go by where that is not what the means go by."""
+    if any(pair.as_labelled is not None for pair in (() if comparison is None else comparison.pairs)):
+        yield (
+            "ranks and letters go by differences that are corrected by people's decisions; "
+            "means and baselines go by the labels"
+        )
 
 
 def _rank(name: str, runs: int, comparison: Comparison | None) -> tuple[int, int]:
@@ -316,7 +343,8 @@ def to_markdown(found: Leaderboard) -> str:
     for board in found.boards:
         table = board_table(board)
         parts += [f"## {plain(board_title(board))}", table_lines(table), f"{plain(table.caption)}."]
-        said = (*board.notes, *map(warning_text, board.warnings))
+        said = (*(line.strip() for line in trust_text(board.grade, ())), *board.notes)
+        said = (*said, *map(warning_text, board.warnings))
         parts += ["\n".join(f"- {plain(note)}" for note in said)] if said else []
     if found.left_out:
         listed = (f"- **{plain(run.folder)}**: {plain(run.reason)}" for run in found.left_out)
@@ -333,7 +361,7 @@ def board_title(board: BenchmarkBoard) -> str:
 def board_table(board: BenchmarkBoard) -> TableBlock:
     """A row for each run, best first."""
     head = ("rank", "system", board.metric, "failures", "cost", "p50", "date")
-    caption = f"Mean with its {board.level:.0%} interval; systems that share a letter can't be told apart"
+    caption = f"Mean with its {board.level:.0%} interval; {LETTERS}"
     rows = [*map(_row, board.places), *map(_baseline_row, board.baselines)]
     return TableBlock(caption, head, rows, numeric(3, 6))
 

@@ -362,4 +362,5 @@ def _pairs(section: ReportSection) -> Iterator[dict[str, Any]]:
     for metric in section.metrics:
         for pair in section.pairs(metric):
             both = {"metric": metric, "first": pair.first, "second": pair.second}
-            yield {**both, **asdict(pair.difference), "p_adjusted": pair.p_adjusted}
+            said = {"no_win": pair.no_win, "grade": section.facts.grade}
+            yield {**both, **asdict(pair.difference), "p_adjusted": pair.p_adjusted, **said}

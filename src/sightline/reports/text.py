@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from sightline.types import Estimate
 
 DASH = "–"
+LETTERS = "systems that share a letter can't be told apart, or may not be called better"
 
 
 def score(value: float | None) -> str:

@@ -21,7 +21,7 @@ from sightline.benchmark.provenance import provenance_of
 from sightline.benchmark.review_decisions import BenchmarkLabels, Pair, labels_of, settled, standing, votes_of
 from sightline.errors import UserError
 from sightline.metrics.labels.calibration import confidence_feature
-from sightline.metrics.labels.corrected import Corrected, JudgedPairs, corrected_score, worths
+from sightline.metrics.labels.corrected import Corrected, JudgedPairs, corrected_score, within, worths
 from sightline.metrics.labels.targets import Target, frozen_relevant, target, target_name
 from sightline.metrics.scores import CheckedTasks, Scores
 from sightline.metrics.statistics.estimates import cluster_codes, narrow
@@ -53,7 +53,7 @@ def with_corrections(scores: Scores, benchmark: Benchmark, run: Run) -> Scores:
     try:
         made = worths(judged, list(targets.values()), seed=scores.seed)
         found = {
-            name: corrected_score(worth, metric, judged.clusters, level=scores.level, seed=scores.seed)
+            name: within(corrected_score(worth, metric, judged.clusters, level=scores.level, seed=scores.seed), name)
             for (name, metric), worth in zip(targets.items(), made, strict=True)
         }
     except UserError:  # Too few decisions or clusters: the warnings say so.

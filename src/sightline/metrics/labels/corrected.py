@@ -34,6 +34,8 @@ from sightline.metrics.statistics.intervals import RESAMPLES, BootstrapSampling
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
+CORRECTED = "prediction-powered"
+"""The method of estimates and differences that are corrected."""
 LEAST_DECISIONS = 20
 """With fewer decisions no correction is attempted."""
 LEAST_CLUSTERS = 5
@@ -81,7 +83,7 @@ class Corrected:
     unbiased: bool
     warnings: tuple[str, ...] = ()
     level: float = 0.95
-    method: str = "prediction-powered"
+    method: str = CORRECTED
     p: float | None = None
 
 
@@ -174,6 +176,21 @@ def corrected_difference(
     p = 2 * student_tail(abs(mixed.mean) / mixed.error, mixed.df) if mixed.error > 0 else float(mixed.mean == 0)
     found = mixed.corrected(mixed.mean - mixed.half, mixed.mean + mixed.half, metric)
     return replace(found, p=p)
+
+
+def within(found: Corrected, metric: str, *, difference: bool = False) -> Corrected:
+    """As it is shown: mean and interval cut to [0, 1], those of a difference to [-1, 1]; DCG is left as it is.
+
+    A true value in the interval is in the cut one when it is cut too, so coverage stays. Only frozen normalizers make
+    true values that need it: nDCG and AP exceed 1 where the labels undercount relevant pictures, which is warned of.
+    """
+    if metric.partition("@")[0] == "dcg":
+        return found
+    least = -1.0 if difference else 0.0
+    mean, low, high = (min(max(value, least), 1.0) for value in (found.mean, found.low, found.high))
+    over = f"{metric} came out at {found.mean:.3f} and is cut to 1; the labels may undercount relevant pictures."
+    warnings = (*found.warnings, over) if found.mean > 1 else found.warnings
+    return replace(found, mean=mean, low=low, high=high, warnings=warnings)
 
 
 def correct_queries(

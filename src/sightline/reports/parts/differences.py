@@ -54,7 +54,7 @@ def _difference_row(pair: PairedComparison, level: float) -> Row:
         pair.first,
         Cell(signed(found.mean), tone=tone),
         Cell(spread, tone="quiet"),
-        Cell(p_value(pair.p_adjusted), tone=tone),
+        Cell(p_value(pair.p_adjusted), pair.no_win_text(level), tone=tone),
         f"{found.wins:,}",
         f"{found.ties:,}",
         f"{found.losses:,}",

@@ -25,7 +25,7 @@ from sightline.reports.blocks import (
 from sightline.reports.charts import Band, Curve, PlotDot, curve_plot, dot_plot
 from sightline.reports.scored_run import ReportedRun
 from sightline.reports.sections import ReportSection
-from sightline.reports.text import DASH, estimate, interval, p_value, score, signed
+from sightline.reports.text import DASH, LETTERS, estimate, interval, p_value, score, signed
 from sightline.runs.trust import CHECK_FIX, REHEARSAL, is_circular, is_rehearsal
 from sightline.types import Estimate, TaskKind
 
@@ -105,8 +105,10 @@ def _score_table(section: ReportSection) -> TableBlock:
     for run in section.runs:
         cells = [_cell(run.scores.overall.get(metric), letters[metric].get(run.name, "")) for metric in metrics]
         rows.append((run.name, *cells, _failures(run)))
-    lettered = "; systems that share a letter can't be told apart" if section.comparison else ""
-    caption = f"Mean and {section.runs[0].scores.level:.0%} interval{lettered}"
+    compared = () if section.comparison is None else section.comparison.pairs
+    lettered = f"; {LETTERS}" if compared else ""
+    basis = ", by corrected differences" if any(pair.as_labelled is not None for pair in compared) else ""
+    caption = f"Mean and {section.runs[0].scores.level:.0%} interval{', by the labels' * bool(basis)}{lettered}{basis}"
     return TableBlock(caption, ("system", *metrics, "failures"), rows, numeric(1, len(metrics) + 2))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sightline.benchmark.files import HEADER as BENCHMARK
-from sightline.benchmark.files import TASKS
+from sightline.benchmark.files import TASKS, checksum
 from sightline.english import counted, listed
+from sightline.metrics.tables import trust_text
 from sightline.mining.project import RETENTION
 from sightline.reason.traces.folder import HEADER as TRACES
 from sightline.reports.text import score
@@ -61,12 +62,13 @@ def _benchmark(name: str, folder: Path) -> HomeEntry:
     header = object_of(folder / BENCHMARK)
     tasks = _lines(folder / TASKS.name)
     told = f"{counted(tasks, 'task')}, version {header.get('version', '?')}" if header else "can't be read"
+    told = ", ".join([told, *_grade(header)])
     title = str(header.get("name") or name)
     return HomeEntry(name, title, told if title == name else f"{told}, in {name}")
 
 
 def _graph(name: str, folder: Path) -> HomeEntry:
-    nodes = _part(object_of(folder / RETENTION, "graph"), "nodes")
+    nodes = _part(_part(object_of(folder / RETENTION, "graph"), "graph"), "nodes")
     words = (("photo", "picture", None), ("event", "event", None), ("person", "person", "people"))
     counts = [(nodes.get(kind), one, several) for kind, one, several in words]
     told = [counted(number, one, several) for number, one, several in counts if isinstance(number, int) and number]
@@ -75,12 +77,21 @@ def _graph(name: str, folder: Path) -> HomeEntry:
 
 def _run(name: str, folder: Path) -> HomeEntry:
     header = object_of(folder / RUN)
-    overall = object_of(folder / SCORES, "overall")
+    scores = object_of(folder / SCORES, "overall", "grade", "checksum", "benchmark_folder")
+    overall = _part(scores, "overall")
     metric = next(iter(overall), "")
     mean = _part(overall, metric).get("mean")
     result = f"{metric} {score(mean)}" if isinstance(mean, float | int) else "not scored yet"
+    scored_on = object_of(folder / str(scores.get("benchmark_folder", "")) / BENCHMARK)  # Decisions change its grade.
+    is_same = checksum(_part(scored_on, "checksums")) == scores.get("checksum")
+    result = ", ".join([result, *_grade(scored_on if is_same else scores)])
     on = f" on {header['benchmark']}" if header.get("benchmark") else ""
     return HomeEntry(name, name, f"{header.get('system', '')}{on}: {result}" if header else "can't be read")
+
+
+def _grade(held: Mapping[str, Any]) -> list[str]:
+    """`labels: draft`, from the header of a benchmark or from scores; nothing where they have no such grade."""
+    return [line.strip() for line in trust_text(held.get("grade"), ())]
 
 
 def _traces(name: str, folder: Path) -> HomeEntry:
@@ -93,19 +104,19 @@ def _part(held: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def object_of(path: Path, part: str = "") -> Mapping[str, Any]:
-    """A file's object, or a part of it; empty where there is none that can be read, for its own page says why."""
+def object_of(path: Path, *parts: str) -> Mapping[str, Any]:
+    """A file's object, or these parts of it; empty where there is none that can be read, for its own page says why."""
     try:
-        return _TOLD.get((path, part), stamp_of(path), lambda: _parsed(path, part))
+        return _TOLD.get((path, parts), stamp_of(path), lambda: _parsed(path, parts))
     except (OSError, orjson.JSONDecodeError):
         return {}
 
 
-def _parsed(path: Path, part: str) -> Mapping[str, Any]:
-    """Only the part is kept: the scores of a run can be long."""
+def _parsed(path: Path, parts: Sequence[str]) -> Mapping[str, Any]:
+    """Only the parts are kept: the scores of a run can be long."""
     found = orjson.loads(path.read_bytes())
     held = found if isinstance(found, dict) else {}
-    return _part(held, part) if part else held
+    return {name: held[name] for name in parts if name in held} if parts else held
 
 
 def _lines(path: Path) -> int:

@@ -15,9 +15,10 @@ from starlette.responses import Response
 
 from sightline.agent.ask import FOLDER as ASKED
 from sightline.agent.trajectory import read_trajectory, trajectory_path
+from sightline.benchmark.files import REVIEWS
 from sightline.markup import Markup
 from sightline.metrics.scores import TaskScore
-from sightline.metrics.tables import warning_text
+from sightline.metrics.tables import trust_text, warning_text
 from sightline.reason.traces.shards import read_traces
 from sightline.reports.blocks import Cell, ChartsBlock, Row, TableBlock, numeric
 from sightline.reports.charts import Band, PlotDot, Point, cost_plot, dot_plot
@@ -36,7 +37,7 @@ from sightline.web.pages.home import object_of
 
 _TASKS = 200
 _TRACES = 20
-_BOARDS: StampedCache[tuple[Leaderboard, ...]] = StampedCache()
+_BOARDS: StampedCache[Leaderboard] = StampedCache()
 
 
 def boards(request: Request) -> Response:
@@ -45,12 +46,19 @@ def boards(request: Request) -> Response:
     state.library.refresh()
     places = state.library.places
     names = {path.resolve(): name for name, path in places.runs.items()}
-    shown = [_shown(state.library, found, board, names) for found in _ranked(state.library) for board in found.boards]
-    left_out = [
-        (names.get((found.folder / one.folder).resolve(), one.folder), _why(found, one, places.roots))
-        for found in _ranked(state.library)
-        for one in found.left_out
-    ]
+    found = _ranked(state.library)
+    shown = [] if found is None else [_shown(state.library, found, board, names) for board in found.boards]
+    left_out = (
+        []
+        if found is None
+        else [
+            (
+                names.get((found.folder / one.folder).resolve(), harmless(one.folder, places.roots)),
+                _why(found, one, places.roots),
+            )
+            for one in found.left_out
+        ]
+    )
     return state.show(request, "runs.html", boards=shown, left_out=left_out, traces=list(places.traces))
 
 
@@ -68,6 +76,7 @@ def one_run(request: Request) -> Response:
         run=run,
         loaded=loaded,
         estimates=to_fragment([_estimates(run), *_baselines(run)]),
+        grade="".join(trust_text(run.scores.grade, ())),
         warnings=tuple(map(warning_text, run.scores.warnings)),
         slices=to_fragment([_slices(run, label) for label in run.scores.by_label]),
         rows=[(row, _way(name, folder, row)) for row in rows[offset : offset + _TASKS]],
@@ -90,8 +99,8 @@ def named(request: Request) -> tuple[AppState, str, Path]:
 # -- boards
 
 
-def _ranked(library: Library) -> tuple[Leaderboard, ...]:
-    """The boards of every root that holds runs; a root below another is part of its boards already."""
+def _ranked(library: Library) -> Leaderboard | None:
+    """One board for each benchmark, of the runs below all roots; None where there are no runs."""
     places = library.places
     roots = [
         root
@@ -99,14 +108,11 @@ def _ranked(library: Library) -> tuple[Leaderboard, ...]:
         if not any(root.is_relative_to(up) for up in places.roots if up != root)
         and any(folder.is_relative_to(root) for folder in places.runs.values())
     ]
-    stamp = tuple(
-        (
-            str(folder),
-            tuple((folder / name).stat().st_mtime_ns for name in (HEADER, SCORES) if (folder / name).is_file()),
-        )
-        for folder in places.runs.values()
-    )
-    return _BOARDS.get("all", stamp, lambda: tuple(map(build_leaderboard, roots)))
+    files = [folder / name for folder in places.runs.values() for name in (HEADER, SCORES)]
+    # Decisions change grades.
+    files += [folder / REVIEWS.name for folder in places.benchmarks.values()]
+    stamp = tuple((str(path), path.stat().st_mtime_ns) for path in files if path.is_file())
+    return _BOARDS.get(tuple(roots), stamp, lambda: build_leaderboard(roots[0], also=roots[1:])) if roots else None
 
 
 def _shown(library: Library, found: Leaderboard, board: BenchmarkBoard, names: Mapping[Path, str]) -> dict[str, Any]:
@@ -130,6 +136,7 @@ def _shown(library: Library, found: Leaderboard, board: BenchmarkBoard, names: M
         "rows": rows,
         "loaded": loaded,
         "costs": costs,
+        "grade": "".join(trust_text(board.grade, ())),
         "warnings": tuple(map(warning_text, board.warnings)),
         "charts": to_fragment([ChartsBlock(drawings)]),
     }
