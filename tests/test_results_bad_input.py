@@ -83,6 +83,10 @@ WRONG: dict[str, tuple[Call, str]] = {
         lambda made: sightline.power([sightline.score(made.benchmark, made.runs[0])] * 2, difference=0.1),
         r"The two runs have the same value of .* on every task.*\n.*--sd 0\.3 \(sd=0\.3\)",
     ),
+    "one run to learn from": (
+        lambda made: sightline.power([made.runs[0]], difference=0.1),
+        r"1 runs were given.\n  Give two scored runs, or none and --sd \(sd=\)",
+    ),
     "no spread": (lambda made: sightline.power(difference=0.1), r"--sd \(sd=\) or --disagreement \(disagreement=\)"),
     "neither a difference nor tasks": (lambda made: sightline.power(sd=0.3), r"--tasks 200 \(tasks=200\)"),
     "a budget in words": (lambda made: sightline.Session(budget="five"), r'--budget 5usd \(budget="5usd"\)'),
