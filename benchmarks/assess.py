@@ -67,7 +67,8 @@ class World:
         """Classical nDCG@10 of each query."""
         plain = 1 / np.log2(np.arange(2, DEPTH + 2))
         ideal = np.cumsum(plain)[np.minimum(self.relevant.sum(axis=1), DEPTH) - 1]
-        return (np.take_along_axis(self.relevant, top(scores), axis=1) @ plain) / ideal
+        found: Floats = (np.take_along_axis(self.relevant, top(scores), axis=1) @ plain) / ideal
+        return found
 
 
 def top(scores: Floats) -> NDArray[np.int32]:
@@ -91,7 +92,8 @@ def load_world(seed: int = 1) -> World:
         x = (x - center) / scale
         weights = np.linalg.solve(x.T @ x + 300 * np.eye(x.shape[1]), x.T @ texts[:pictures_used])
         found = ((shown - center) / scale) @ weights
-        return words @ (found / np.linalg.norm(found, axis=1, keepdims=True)).T
+        likeness: Floats = words @ (found / np.linalg.norm(found, axis=1, keepdims=True)).T
+        return likeness
 
     classes = embedder(len(features), _classes(train), _classes(dev)[pictures])
     best = embedder(len(features))
@@ -134,7 +136,8 @@ class Match:
 
     @property
     def weights(self) -> Floats:
-        return self.items.weights @ CONTRAST.T
+        found: Floats = self.items.weights @ CONTRAST.T
+        return found
 
 
 CONTRAST = np.array([[-1.0, 1.0]])
@@ -187,12 +190,14 @@ def whole_queries(one: Match, seed: int, classical: bool, judged: int | None = N
     """Queries in random order, each judged whole at depth 10; with `judged` only so many pictures, move-to-front."""
     query = np.random.default_rng((8, seed)).permutation(one.pool.queries)
     count = len(query)
+    values: Floats
+    costs: NDArray[np.int64]
     if classical and judged is None:
         values = one.world.ndcg(one.second) - one.world.ndcg(one.first)
         costs = np.bincount(one.items.query, minlength=count)
     else:
         known = one.gains if judged is None else one.gains * _moved_to_front(one, judged)
-        values = np.bincount(one.items.query, one.weights[:, 0] * known, count) * count
+        values = np.bincount(one.items.query, one.weights[:, 0] * known, count).astype(np.float64) * count
         costs = np.minimum(np.bincount(one.items.query, minlength=count), judged or 2 * DEPTH)
     left = 1 - np.arange(count) / count
     before = (np.cumsum(values[query]) - values[query]) / count
