@@ -68,7 +68,7 @@ def test_a_whole_picture_is_no_box_and_an_unnamed_answer_is_added() -> None:
         ("So the answer is clear from picture 2.", "A.", "So the answer is clear from picture 2. The answer is A."),
         ("Nobody knows why it moved there.", "A", "Nobody knows why it moved there. The answer is A."),
         ("It is not known why. It moved that way.", "A", "It is not known why. It moved that way. The answer is A."),
-        ("It is not B.", "A", "It is not B. The answer is A."),
+        ("It is not B.", "A", "It is not B."),  # Of two options it leaves one.
         ("None of them is seen then.", "A", "None of them is seen then. The answer is A."),
         ("The door is open.", "A", "The door is open. The answer is A."),
         ("It moved to the left.", "A", "It moved to the left."),
@@ -127,7 +127,11 @@ NOWHERE = {"text": "It.", "regions": [{"picture": 3, "left": 0, "top": 0, "right
         ({"conclusion": "None of the options fits."}, "conclusion", "no option can be read"),
         ({"conclusion": "The answer is the moon."}, "conclusion", "no option can be read"),
         ({"conclusion": "So the option must be neither of them."}, "conclusion", "no option can be read"),
-        ({"conclusion": "It did not move. It is not A."}, "conclusion", "no option can be read"),
+        (
+            {"conclusion": "It did not move. It is not A."},
+            "conclusion",
+            "the conclusion says B, and the answer is given as A",
+        ),
         ({"answer": "Z"}, "conclusion", 'given as "Z", which is none of the options'),
         ({"conclusion": "It moved that way.", "answer": "the moon"}, "conclusion", 'given as "the moon"'),
     ],

@@ -300,11 +300,13 @@ def expected_reciprocal_rank(spec: MetricSpec) -> Formula:
         if grade.size and grade.max() > top:
             raise UserError(f"grade {grade.max()} is above err(max={top}).", f"use err(max={grade.max()})")
         stop = _exponential(grade) / 2.0**top
-        left = np.log1p(-stop)
-        running = np.concatenate(([0.0], np.cumsum(left)))[:-1]
-        first = running[np.flatnonzero(hits.nth == 0)]
-        before = running - np.repeat(first, np.bincount(hits.query)[np.unique(hits.query)])
-        return batch.total(hits.query, stop * np.exp(before) / (hits.rank + 1))
+        total, still = np.zeros(len(batch)), np.ones(len(batch))
+        order = np.argsort(hits.nth, kind="stable")
+        for part in np.split(order, np.cumsum(np.bincount(hits.nth))[:-1]):  # The first of every query, then the next.
+            query = hits.query[part]
+            total[query] += still[query] * stop[part] / (hits.rank[part] + 1)
+            still[query] *= 1 - stop[part]
+        return total
 
     return formula
 
