@@ -68,7 +68,7 @@ def world_to_text(made: WorldDemo) -> str:
             f"  precision {between(audit.precision)} · recall {between(audit.recall)}",
             "",
             *table,
-            "  letters: systems that can't be told apart share one",
+            "  letters: systems that can't be told apart, or may not be called better, share one",
             *(f"  warning: {warning_text(one)}" for one in found.found.comparison.warnings),
             f"\nreport: {made.page}        next: sightline demo --pictures ~/Pictures",
         ]
