@@ -35,6 +35,8 @@ from sightline.types import Benchmark, Estimate, Review, Run
 DEPTH = 10
 METRIC = f"dcg@{DEPTH}"
 Grade: TypeAlias = Literal[0, 1, 2, 3, "skip", "can't tell"]
+GRADES = {0: "does not fit", 1: "fits a little", 2: "mostly fits", 3: "is exactly what was asked for"}
+"""What each grade says of a picture."""
 _UNSURE = ("skip", "can't tell")
 _AT_WORK = timedelta(minutes=2)
 """Who has not decided anything for so long has left; their pictures go to others."""
@@ -170,6 +172,28 @@ class Assessment(Shown):
             standings, notes = {METRIC: self._standings(pairs)}, self._notes()
             about = self.benchmark.name, self.systems, (METRIC,), self.level, self.seed, None
             return Comparison(*about, standings=standings, pairs=pairs, notes=notes)
+
+    def answer(self) -> str:
+        """What is known, in a sentence: who is better, or how large the difference can still be."""
+        if not self.settled:
+            return f"Not settled yet after {counted(self.spent, 'decision')}."
+        after = f"Settled after {counted(self.spent, 'decision')}:"
+        if self.goal == "score":
+            return f"{after} every score is known to within ±{self.half_width:g}."
+        pairs = self.comparison().pairs
+        leader = self.systems[int(self._inquiry.ahead().argmax())]
+        beaten, close = [], []
+        for one in pairs:
+            if leader not in (one.first, one.second):
+                continue
+            other = one.first if one.second == leader else one.second
+            if one.is_win(self.level):
+                beaten.append(other)
+            else:
+                most = max(abs(one.difference.low), abs(one.difference.high))
+                close.append(f"it differs from {other} by {most:.2f} at most")
+        said = [f"{leader} is better than {listed(beaten)}"] if beaten else [f"no winner; {leader} is ahead"]
+        return f"{after} {'; '.join([*said, *close])}."
 
     def outlook(self, minutes: float = 30, seconds: float = 4) -> Outlook:
         """What so many minutes of judging, at so many seconds for a decision, can settle."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -154,9 +155,13 @@ def test_what_a_later_stage_needs_is_checked_before_anything_is_paid_for(
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     folder = draw(tmp_path / "pictures", *COLOURS)
+
+    async def in_a_notebook() -> None:  # Where an event loop runs already.
+        sightline.make(folder, session=Session(tmp_path / "ws", settings), **options)
+
     with serving(everything) as server, pytest.raises(UserError) as error:
         settings = config(annotate={**config().annotate.model_dump(), "model": f"vllm/seer@{server.base_url}"})
-        sightline.make(folder, session=Session(tmp_path / "ws", settings), **options)
+        asyncio.run(in_a_notebook())
     assert said in f"{error.value.message} {error.value.fix}"
     assert server.requests == []
 

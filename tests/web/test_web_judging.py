@@ -73,7 +73,7 @@ def test_a_person_judges_until_it_is_settled_and_every_decision_is_kept(app: Tes
     assert "nothing is known yet" in page and "find number" in page and "In 30 minutes" in page
     assert ".png</" not in page, "what a judge sees has no file name"
     made = 0
-    while "Settled." not in page:
+    while "Settled after" not in page:
         page = decide(app, page, "3" if right(hidden(page)) else "0")
         made += 1
         assert made < 2 * TASKS
@@ -124,6 +124,11 @@ def test_runs_that_a_benchmark_keeps_are_found_in_its_folder(shelf: Path) -> Non
 def test_guidelines_of_the_benchmark_are_shown(app: TestClient, shelf: Path) -> None:
     (shelf / "bench" / "guidelines.md").write_text("Count <b>only</b> what is in focus.")
     assert "Count &lt;b&gt;only&lt;/b&gt; what is in focus." in app.get(AT).text
+    secret = shelf.parent / "secret"
+    secret.write_text("not for judges")
+    (shelf / "bench" / "guidelines.md").unlink()
+    (shelf / "bench" / "guidelines.md").symlink_to(secret)
+    assert "not for judges" not in app.get(AT).text
 
 
 @pytest.mark.parametrize(
@@ -143,7 +148,7 @@ def test_nobody_judges_without_a_name(shelf: Path) -> None:
     stranger = client(open_app(None, (shelf,)))
     page = stranger.get(AT).text
     assert "Who are you?" in page and "Does the picture fit?" not in page
-    fields = {"csrf": forgery_token(page), "back": "bench", "judge": AT.split("?")[1], "person": "eva"}
+    fields = {"csrf": forgery_token(page), "back": "bench", "judge": f"{AT.split('?')[1]}&path=x", "person": "eva"}
     assert "Does the picture fit?" in stranger.post("/review", data=fields).text
 
 

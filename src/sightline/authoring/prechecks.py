@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 
 from sightline.authoring import annotate, query
@@ -14,6 +13,7 @@ from sightline.authoring.project import Project
 from sightline.authoring.similarity import SimilarityStage
 from sightline.calls.chat import open_chat
 from sightline.calls.session import Session
+from sightline.engine.event_loop import run_async
 from sightline.errors import UserError, nearest
 from sightline.models.built_in import find_built_in
 from sightline.models.embedders.session import EmbedderSession
@@ -44,7 +44,7 @@ def check_models(project: Project, model: str | None, judging: JudgeStage, simil
     if not asked:
         return
     for name in asked:
-        asyncio.run(_open(name, project.session))
+        run_async(_open(name, project.session))
     similarity.check(project)
     if project.config.plan.embedder is not None:
         with EmbedderSession(project.config.plan.embedder, project.session.with_calls(base_url=None, api=None)):

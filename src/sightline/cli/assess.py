@@ -11,14 +11,13 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from sightline.cli.options import Common, Switch, Whole
-from sightline.english import counted
 from sightline.io.files import picture_path
 from sightline.plain_text import printable
 
 if TYPE_CHECKING:
     from sightline.assessment import Assessment, Grade
 
-_KEYS = "0 does not fit, 1 a little, 2 mostly, 3 exactly; s skip, ? can't tell, u undo, q quit"
+_KEYS = "s skip, ? can't tell, u undo, q quit"
 _GRADES: dict[str, Grade] = {"0": 0, "1": 1, "2": 2, "3": 3, "s": "skip", "?": "can't tell"}
 
 
@@ -55,13 +54,15 @@ def assess(
     no_open:
         Print where each picture is instead of opening it in the system's viewer.
     """
+    from sightline.assessment import GRADES
     from sightline.assessment import assess as open_assessment
 
+    keys = ", ".join(f"{grade} {said}" for grade, said in GRADES.items()) + f"; {_KEYS}"
     seed = 0 if common.seed is None else common.seed
     runs = runs or tuple(sorted(path.parent for path in benchmark.glob("runs/*/run.json")))
     found = open_assessment(benchmark, runs, goal=goal, half_width=half_width, people=people, seed=seed)
-    common.note([str(found.outlook()), _KEYS])
-    _judge(found, person, common.limit, opens=not no_open)
+    common.note([str(found.outlook()), keys])
+    _judge(found, person, common.limit, keys, opens=not no_open)
     if common.json:
         common.print_json(_summary(found))
         return
@@ -69,18 +70,22 @@ def assess(
         common.print(str(found.comparison()))
     for name, scores in found.scores().items() if goal == "score" else ():
         common.print(f"{name}\n{scores}")
-    told = goal == "score" or not any(pair.is_win(found.level) for pair in found.comparison().pairs)
-    known = f"Settled{f' to within {half_width:g}' if told else ''}" if found.settled else "Not settled yet"
-    common.print(f"{known} after {counted(found.spent, 'decision')}.")
+    common.print(found.answer())
 
 
 def _summary(found: Assessment) -> dict[str, Any]:
     scores = {name: one.to_json() for name, one in found.scores().items()}
     compared = found.comparison().to_json() if len(found.systems) > 1 else None
-    return {"settled": found.settled, "spent": found.spent, "comparison": compared, "scores": scores}
+    return {
+        "settled": found.settled,
+        "spent": found.spent,
+        "answer": found.answer(),
+        "comparison": compared,
+        "scores": scores,
+    }
 
 
-def _judge(found: Assessment, person: str, most: int | None, *, opens: bool) -> None:
+def _judge(found: Assessment, person: str, most: int | None, keys: str, *, opens: bool) -> None:
     """Ask until it is settled, nothing is left, so many decisions were made, or the person stops."""
     shown = None
     while not found.settled and found.spent != most and (pairs := found.next(person=person)):
@@ -101,4 +106,4 @@ def _judge(found: Assessment, person: str, most: int | None, *, opens: bool) -> 
         elif key.strip() in _GRADES:
             found.tell(pair, _GRADES[key.strip()], person)
         else:
-            sys.stderr.write(f"{_KEYS}\n")
+            sys.stderr.write(f"{keys}\n")

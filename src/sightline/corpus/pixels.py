@@ -87,7 +87,7 @@ def identify(head: bytes) -> str | None:
     if head[:4] in (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"):
         return "TIFF"
     if head[4:8] == b"ftyp":
-        brands = {head[8:12]} | {head[at : at + 4] for at in range(16, len(head) - 3, 4)}
+        brands = {head[8:12]} | {head[at : at + 4] for at in range(16, min(len(head), 64) - 3, 4)}
         if brands & _AVIF_BRANDS:
             return "AVIF"
         return "HEIF" if brands & _HEIF_BRANDS else None

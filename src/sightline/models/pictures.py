@@ -120,7 +120,7 @@ def fit(data: bytes, limit: PictureLimit, detail: str = "auto") -> tuple[bytes, 
     image = open_one(data)
     facts = metadata.read_facts(image)
     size = _target(image.size, limit.side_for(detail))
-    format_ = identify(data[:64]) or ""
+    format_ = identify(data) or ""
     as_it_is = (
         size == image.size
         and len(data) <= limit.bytes

@@ -55,7 +55,7 @@ def scrub(data: bytes) -> CleanPicture:
     image = open_one(data)
     turn = metadata.read_facts(image).orientation
     width, height = image.size
-    format_ = identify(data[:64]) or ""
+    format_ = identify(data) or ""
     if format_ == "JPEG":
         clean = b"".join(_jpeg(data, turn))
     elif format_ == "PNG":
@@ -63,7 +63,7 @@ def scrub(data: bytes) -> CleanPicture:
     elif format_ == "WEBP":
         clean = _webp(data, turn)
     else:
-        return _drawn_again(image, data, turn, "JPEG" if format_ in ("HEIF", "AVIF") else "PNG")
+        return _drawn_again(image, data, turn, "JPEG" if format_ in ("HEIF", "AVIF", "RAW") else "PNG")
     decode(open_one(clean), clean, _GLANCE)
     return CleanPicture(clean, MIMES[format_], _SUFFIXES[format_], *((height, width) if turn >= 5 else (width, height)))
 
@@ -249,5 +249,5 @@ def _cleaned(picture: Picture, folder: Path, target: Path, keep: bool, taken_dow
 def _as_it_is(data: bytes) -> CleanPicture:
     """The file byte for byte, with the facts of its cleaned copy."""
     facts = scrub(data)
-    suffix = {"JPEG": ".jpg", "TIFF": ".tif", "HEIF": ".heic"}.get(format_ := identify(data[:64]) or "", "")
+    suffix = {"JPEG": ".jpg", "TIFF": ".tif", "HEIF": ".heic"}.get(format_ := identify(data) or "", "")
     return replace(facts, data=data, suffix=suffix or f".{format_.lower()}")

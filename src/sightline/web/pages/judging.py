@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sightline.assessment import METRIC, Assessment, Grade, Pair, assess
+from sightline.assessment import GRADES, METRIC, Assessment, Grade, Pair, assess
 from sightline.metrics.assessment.inquiry import Goal
 from sightline.metrics.comparison import PairedComparison
 from sightline.runs.folder import ATTEMPTS, HEADER
@@ -24,7 +24,6 @@ from sightline.web.pages.bench import PromptPart, of, parts_of
 from sightline.web.pages.home import object_of
 from sightline.web.pages.review import addressed
 
-GRADES = {"0": "does not fit", "1": "fits a little", "2": "fits", "3": "fits fully"}
 _GUIDELINES = "guidelines.md"
 _LONGEST = 4000
 _AT_ONCE = 12
@@ -38,7 +37,7 @@ _ASSESSMENTS: StampedCache[Assessment] = StampedCache()
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class JudgingRequest:
     """What is asked, as the address names it: which runs, to what end, and whether several pictures are shown."""
 
     runs: tuple[str, ...]
@@ -47,7 +46,7 @@ class Question:
     at_once: bool
 
     @classmethod
-    def of(cls, given: Mapping[str, str], known: Mapping[str, Path]) -> Question:
+    def of(cls, given: Mapping[str, str], known: Mapping[str, Path]) -> JudgingRequest:
         runs = tuple(dict.fromkeys(name for name in given.get("runs", "").split(",") if name in known))
         goal = given.get("goal", "compare")
         people = given.get("people", "1")
@@ -73,7 +72,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class IntervalBar:
     """An interval as it is drawn: ends and middle in percent of the width; of a difference, who is better where."""
 
     name: str
@@ -91,7 +90,7 @@ class Span:
 class KnownSoFar:
     """What the decisions say by now."""
 
-    spans: tuple[Span, ...]
+    spans: tuple[IntervalBar, ...]
     settled: bool
     sentence: str
     spent: int
@@ -105,7 +104,7 @@ def judging(request: Request) -> Response:
     """The next picture for this person, or the pictures of the next query; which runs, where none are named."""
     state, loaded = of(request)
     runs = runs_on(state, loaded)
-    question, person = Question.of(request.query_params, runs), person_of(request)
+    question, person = JudgingRequest.of(request.query_params, runs), person_of(request)
     pairs: list[Pair] = []
     known: KnownSoFar | None = None
     if question.is_asked:
@@ -132,7 +131,7 @@ def tell(request: Request, fields: Mapping[str, str]) -> Response:
     """Keep one decision, or one for each picture of a query, and on to the next."""
     state, loaded = addressed(request, fields)
     runs = runs_on(state, loaded)
-    question, person = Question.of(fields, runs), person_of(request)
+    question, person = JudgingRequest.of(fields, runs), person_of(request)
     if not person:
         raise HTTPException(400, "Say who you are first: every decision has a name.")
     if not question.is_asked:
@@ -147,7 +146,7 @@ def undo(request: Request, fields: Mapping[str, str]) -> Response:
     """Take this person's last decision back; the picture is asked about again."""
     state, loaded = addressed(request, fields)
     runs = runs_on(state, loaded)
-    question = Question.of(fields, runs)
+    question = JudgingRequest.of(fields, runs)
     if question.is_asked and (person := person_of(request)):
         _assessment(loaded, question, runs).undo(person)
     return go(f"/judge/{loaded.name}", **question.address())
@@ -178,7 +177,7 @@ def known_so_far(assessment: Assessment) -> KnownSoFar:
     return KnownSoFar(
         spans,
         settled,
-        _sentence(assessment, compared.pairs) if settled else "",
+        assessment.answer() if settled else "",
         assessment.spent,
         None if agreement is None else str(agreement),
         None if assessment.spent else str(assessment.outlook()),
@@ -186,12 +185,12 @@ def known_so_far(assessment: Assessment) -> KnownSoFar:
     )
 
 
-def _difference(one: PairedComparison, reach: float) -> Span:
+def _difference(one: PairedComparison, reach: float) -> IntervalBar:
     def at(value: float) -> float:
         return 50 + 50 * max(-1.0, min(1.0, value / reach))
 
     found = one.difference
-    return Span(
+    return IntervalBar(
         one.first,
         one.second,
         found.mean,
@@ -204,33 +203,12 @@ def _difference(one: PairedComparison, reach: float) -> Span:
     )
 
 
-def _score(name: str, found: Estimate) -> Span:
+def _score(name: str, found: Estimate) -> IntervalBar:
     left, width = 100 * found.low, 100 * (found.high - found.low)
-    return Span(name, None, found.mean, found.low, found.high, left, width, 100 * found.mean, found.n > 0)
+    return IntervalBar(name, None, found.mean, found.low, found.high, left, width, 100 * found.mean, found.n > 0)
 
 
-def _sentence(assessment: Assessment, pairs: tuple[PairedComparison, ...]) -> str:
-    if assessment.goal == "score":
-        return f"Every score is known to within ±{assessment.half_width:g}."
-    won = [one for one in pairs if one.is_win(assessment.level)]
-    if not won:
-        return f"The best systems differ by less than {assessment.half_width:g}, if at all."
-    leader, beaten = _leader(won)
-    rest = [name for name in assessment.systems if name != leader and name not in beaten]
-    said = f"{leader} is better than {' and '.join(beaten)}."
-    return said if not rest else f"{said} From {' and '.join(rest)} it differs by less than {assessment.half_width:g}."
-
-
-def _leader(won: list[PairedComparison]) -> tuple[str, list[str]]:
-    """Who is better than the most others, and those."""
-    found: dict[str, list[str]] = {}
-    for one in won:
-        better, worse = (one.second, one.first) if one.difference.mean > 0 else (one.first, one.second)
-        found.setdefault(better, []).append(worse)
-    return max(found.items(), key=lambda item: len(item[1]))
-
-
-def _assessment(loaded: LoadedBenchmark, question: Question, runs: Mapping[str, Path]) -> Assessment:
+def _assessment(loaded: LoadedBenchmark, question: JudgingRequest, runs: Mapping[str, Path]) -> Assessment:
     folders = [runs[name] for name in question.runs]
     stamp = (loaded.mark, *(stamp_of(folder / ATTEMPTS.name) for folder in folders))
     key = (loaded.folder, question.runs, question.goal, question.people)
@@ -239,7 +217,7 @@ def _assessment(loaded: LoadedBenchmark, question: Question, runs: Mapping[str, 
     )
 
 
-def _next(assessment: Assessment, question: Question, person: str) -> list[Pair]:
+def _next(assessment: Assessment, question: JudgingRequest, person: str) -> list[Pair]:
     if not question.at_once:
         return assessment.next(1, person)
     ahead = assessment.next(_AHEAD, person)
@@ -254,7 +232,7 @@ def _decisions(fields: Mapping[str, str]) -> list[tuple[str, Grade]]:
     said = fields.get("decision", "")
     if said not in map(str, get_args(Grade)):
         raise HTTPException(400, "That is no decision: a grade from 0 to 3, skip, or can't tell.")
-    return [(fields.get("picture", ""), cast("Grade", int(said) if said in GRADES else said))]
+    return [(fields.get("picture", ""), cast("Grade", int(said) if said.isdecimal() else said))]
 
 
 def _tiles(state: AppState, loaded: LoadedBenchmark, pairs: list[Pair]) -> tuple[Tile, ...]:
@@ -268,4 +246,5 @@ def _prompt(state: AppState, loaded: LoadedBenchmark, pairs: list[Pair]) -> list
 def _guidelines(folder: Path) -> str | None:
     """What judges of this benchmark are told, as its folder has it."""
     path = folder / _GUIDELINES
-    return path.read_text("utf-8", "replace")[:_LONGEST] if path.is_file() else None
+    is_own = path.is_file() and not path.is_symlink()  # A link could lead anywhere.
+    return path.read_text("utf-8", "replace")[:_LONGEST] if is_own else None

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -123,7 +123,7 @@ def introduce(request: Request, fields: Mapping[str, str]) -> Response:
     if name not in AppState.of(request).library.places.benchmarks:
         back = go("/review")
     elif "judge" in fields:
-        back = go(f"/judge/{name}", **dict(parse_qsl(fields["judge"])))
+        back = go(f"/judge/{name}?{urlencode(parse_qsl(fields['judge']))}")
     else:
         back = go(f"/review/{name}")
     return remember_person(back, fields.get("person", ""))
