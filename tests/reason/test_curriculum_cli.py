@@ -37,7 +37,7 @@ def test_it_prints_the_stages_and_the_proof(bench: Path, tmp_path: Path, capsys:
     main(["curriculum", str(bench), "--plan", "mir", "--out", str(tmp_path / "out")])
     said = capsys.readouterr().out
     assert "stage-5" in said
-    assert "no target text in the prompt, and no word of the answer: " in said
+    assert "no known form of the target or the answer in the prompt: " in said
     assert "no picture of the test, or nearly one: not asked for" in said
 
 
@@ -96,7 +96,7 @@ def test_a_tokenizer_counts_exactly(bench: Path, tmp_path: Path) -> None:
     ("arguments", "code", "said"),
     [
         (["--plan", "nothing"], 2, 'no plan "nothing"'),
-        (["--plan", "mir", "--limit-tokens", "10"], 4, "records can't be proved"),
+        (["--plan", "mir", "--limit-tokens", "10"], 4, "records fail a check"),
         (["--plan", "mir", "--format", "other"], 2, "other"),
         (["--plan", "mir", "--tokens", "10"], 2, '10 tokens are too few: stage "easy" would not have a single record'),
         (["--plan", "plain", "--tokenizer", "no/such/file", "--local-only"], 2, "not on this machine"),

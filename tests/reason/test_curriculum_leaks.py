@@ -30,7 +30,7 @@ def test_the_leak_of_mirs_own_code_is_refused(good: Path, tmp_path: Path) -> Non
     with pytest.raises(FoundError) as refused:
         compiled(good, tmp_path, CurriculumPlan("leaky", stages))
     assert refused.value.exit_code == 4
-    assert "4 of 15 records can't be proved" in str(refused.value)
+    assert "4 of 15 records fail a check" in str(refused.value)
     assert "stage-2, q" in str(refused.value)
     assert "the target's Region-to-Region is in the given steps word for word" in str(refused.value)
     assert not (tmp_path / "out").exists()

@@ -54,7 +54,7 @@ _VERBS = (
     ("difficulty", "difficulty:difficulty", "Say which questions are easy and which hard, and keep it on the task."),
     ("split", "split:split", "Split a benchmark into parts that share no picture and no near-duplicate."),
     ("ablate", "ablate:ablate", "Say whether questions need their text, their pictures, and all of them in order."),
-    ("curriculum", "curriculum:curriculum", "Compile training data from easy to hard, and prove that nothing leaks."),
+    ("curriculum", "curriculum:curriculum", "Compile training data from easy to hard, and measure what leaks."),
     ("train", "train:train", "Train a vision-language model by the stages of a curriculum."),
     ("demo", "demo:demo", "Show the whole flow on an invented life, or a look at your own pictures."),
     ("config", "config:app", "The effective configuration and where each value came from."),

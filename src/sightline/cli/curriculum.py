@@ -28,9 +28,10 @@ def curriculum(
     same_bits: Annotated[int, Parameter(validator=Number(gte=0, lte=16))] | None = None,
     drop: Switch = False,
     pictures: Literal["copy", "link", "leave"] = "copy",
+    leak_reader: str = "ngram",
     common: Common = Common(),
 ) -> None:
-    """Compile questions with reasoning steps into training data from easy to hard, and prove that nothing leaks.
+    """Compile questions with reasoning steps into training data from easy to hard, and measure what leaks.
 
     Exit code 4, and nothing written, when a record fails a check.
     """
@@ -48,6 +49,7 @@ def curriculum(
             same_bits=same_bits,
             drop=drop,
             pictures=pictures,
+            leak_reader=leak_reader,
             limit=common.limit,
             seed=common.seed,
             session=common.session(),

@@ -21,6 +21,7 @@ from sightline.errors import FoundError
 from sightline.reason.curriculum.contamination import NOTHING_SHARED, SharedPictures
 from sightline.reason.curriculum.leakage import is_marked, leaking_sentence
 from sightline.reason.curriculum.lessons import IMAGE, TITLES, Exercise, Lesson, pictures_named
+from sightline.reason.curriculum.measure import NGRAM, LeakageFigure, summarized, told_to_reader
 from sightline.reason.curriculum.plan import StepName
 from sightline.reason.curriculum.pool import LessonPicture, QuestionPool
 from sightline.reason.curriculum.schedule import ScheduleEntries
@@ -44,7 +45,7 @@ _SENTENCE = re.compile(r"[.!?。！？;:：；\n]+")
 _CLOSING = re.compile(r"\s*\bThe answer is \S+\.?\s*$")
 Check: TypeAlias = Literal["leak", "answer", "pictures", "steps", "files", "test", "tokens"]
 CHECKS: Mapping[Check, str] = {
-    "leak": "no target text in the prompt, and no word of the answer",
+    "leak": "no known form of the target or the answer in the prompt",
     "answer": "the conclusion names the right option",
     "pictures": "as many pictures as placeholders, and no other tool's marks",
     "steps": "every picture that a step speaks of is shown",
@@ -189,9 +190,11 @@ class CurriculumProof:
     failed: Counter[Check] = field(default_factory=Counter)
     failed_records: int = 0
     faults: list[RecordFault] = field(default_factory=list)
+    reader: str = NGRAM
+    leakage: list[LeakageFigure] = field(default_factory=list)
 
     def take(self, faults: list[RecordFault], overlap: float, tokens: TokenCounts) -> bool:
-        """Count one record; is it proved?"""
+        """Count one record; does it hold?"""
         self.checked += 1
         self.failed.update({fault.check for fault in faults})
         self.faults += faults[: max(0, _NAMED - len(self.faults))]
@@ -203,7 +206,7 @@ class CurriculumProof:
         return not faults
 
     def count(self, stages: Sequence[ScheduleEntries]) -> None:
-        """Count what is trained on, all of which was proved."""
+        """Count what is trained on, all of which passed."""
         self.records = sum(map(len, stages))
         self.different = len(
             {pair for one in stages for pair in zip(one.forms.tolist(), one.rows.tolist(), strict=True)}
@@ -223,7 +226,7 @@ class CurriculumProof:
         if more > 0:
             shown.append(f"  … and {more:,} more")
         raise FoundError(
-            "\n".join([f"{self.failed_records:,} of {self.checked:,} records can't be proved:", *shown]),
+            "\n".join([f"{self.failed_records:,} of {self.checked:,} records fail a check:", *shown]),
             "mend the benchmark, or add --drop to leave them out; nothing was written",
         )
 
@@ -249,6 +252,7 @@ class CurriculumProof:
             "same_bits": against.same_bits,
             "test_pictures": against.twins.pictures,
             "test_pictures_by_checksum_alone": against.twins.by_checksum,
+            "leakage": summarized(self.leakage, self.reader),
             "dropped": [
                 {"check": fault.check, "stage": fault.stage, "task": fault.task, "message": fault.message}
                 for fault in self.faults
@@ -313,6 +317,8 @@ def _leaks(exercise: Exercise, shared: list[SharedPassage]) -> Iterator[tuple[Ch
     for place, text, reasons in (("a given step", given, True), ("the question", lesson.stem, False)):
         if (sentence := leaking_sentence(text, lesson, reasons=reasons)) is not None:
             yield "leak", f'{place} says that the answer is {lesson.answer}: "{_short(sentence)}"'
+        elif (sentence := told_to_reader(text, lesson)) is not None:
+            yield "leak", f'a reader of {place} alone is sure that the answer is {lesson.answer}: "{_short(sentence)}"'
 
 
 def _strays(exercise: Exercise) -> Iterator[tuple[Check, str]]:

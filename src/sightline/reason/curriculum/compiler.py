@@ -6,7 +6,7 @@ Its README says what is in it and how to train with it.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -25,9 +25,17 @@ from sightline.reason.curriculum.checks import CHECKS, CurriculumProof, ProofLim
 from sightline.reason.curriculum.contamination import SharedPictures, find_shared_pictures
 from sightline.reason.curriculum.folder import PLAN, PROOF, README, curriculum_folder
 from sightline.reason.curriculum.formats import FORMATS, CompiledCurriculum, CurriculumFormat, FormatName
-from sightline.reason.curriculum.lessons import Exercise
+from sightline.reason.curriculum.lessons import Exercise, Lesson
+from sightline.reason.curriculum.measure import (
+    MOST,
+    NGRAM,
+    BlindReader,
+    ChatReader,
+    CrossfittedReader,
+    measured_leakage,
+)
 from sightline.reason.curriculum.pictures import BRINGING, Bringing, CurriculumPictures
-from sightline.reason.curriculum.plan import CurriculumPlan, load_plan
+from sightline.reason.curriculum.plan import CurriculumPlan, CurriculumStage, load_plan
 from sightline.reason.curriculum.pool import QuestionPool, open_pool
 from sightline.reason.curriculum.schedule import Costs, Kept, Schedule, StageLayout, lay_out
 from sightline.reason.curriculum.tokens import token_counter
@@ -54,7 +62,7 @@ def readme(curriculum: CompiledCurriculum, format_: CurriculumFormat) -> str:
             "## Train",
             "",
             format_.usage(curriculum),
-            "## Proof",
+            "## Checks",
             "",
             f"{heading[0].upper()}{heading[1:]}:",
             "",
@@ -74,7 +82,7 @@ def proof_lines(proof: CurriculumProof) -> list[str]:
         "test": _compared(proof.against.twins),
     }
     different = f" ({proof.different:,} different ones)" if proof.different != proof.records else ""
-    lines = [f"proved of every record{different}"]
+    lines = [f"checked of every record{different}"]
     for check, says in CHECKS.items():
         if not proof.asked(check):
             lines.append(f"{says}: not asked for")
@@ -82,6 +90,7 @@ def proof_lines(proof: CurriculumProof) -> list[str]:
         failed = f", {proof.failed[check]:,} others left out" if proof.failed[check] else ""
         note = f" ({notes[check]})" if check in notes else ""
         lines.append(f"{says}: {proof.records:,} hold{failed}{note}")
+    lines += [f"answers guessed from the text alone ({proof.reader}), {one.of} {one}" for one in proof.leakage]
     return lines
 
 
@@ -107,6 +116,7 @@ class CurriculumSettings:
     same_bits: int | None
     drop: bool
     pictures: Bringing
+    leak_reader: str = NGRAM
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +131,7 @@ class StageSummary:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Compiled(Shown):
-    """What was written, and what was proved of it."""
+    """What was written, and what was checked of it."""
 
     plan: str
     format: FormatName
@@ -153,7 +163,7 @@ class Compiled(Shown):
         yield quiet(str(self.out))
 
     def __str__(self) -> str:
-        """What was written and what was proved, for a person."""
+        """What was written and what was checked, for a person."""
         heading, *proved = self.proof_lines
         rows = (f"    {one.phase:<10} {one.name:<12} {one.records:>8,} {one.tokens:>12,}" for one in self.stages)
         lines = [
@@ -188,11 +198,12 @@ def curriculum(
     same_bits: int | None = None,
     drop: bool = False,
     pictures: Bringing = "copy",
+    leak_reader: str = "ngram",
     limit: int | None = None,
     seed: int | None = None,
     session: Session | None = None,
 ) -> Compiled:
-    """Compile questions with reasoning steps into training data from easy to hard, and prove that nothing leaks.
+    """Compile questions with reasoning steps into training data from easy to hard, and measure what leaks.
 
     Nothing is written, and `FoundError` is raised, when a record fails a check, unless those are to be dropped.
 
@@ -223,6 +234,8 @@ def curriculum(
         Leave out records that fail a check instead of refusing.
     pictures:
         "copy" the pictures into the folder, "link" them (hard links), or "leave" them where they are.
+    leak_reader:
+        Who guesses answers from the text alone: "ngram", trained here, or a chat model, which is paid for.
     limit:
         Take only the first questions.
     seed:
@@ -233,7 +246,7 @@ def curriculum(
     Returns
     -------
     Compiled
-        What was written and proved; `print` shows what the command prints.
+        What was written and checked; `print` shows what the command prints.
 
     Examples
     --------
@@ -261,6 +274,7 @@ def curriculum(
         same_bits,
         drop,
         pictures,
+        leak_reader,
     )
     source, place = as_path(benchmark, "a benchmark"), as_path(out, "the folder to write")
     planned = plan if isinstance(plan, CurriculumPlan) else load_plan(str(as_path(plan, "a plan")))
@@ -299,7 +313,7 @@ def _write(curriculum: CompiledCurriculum, out: Path, settings: CurriculumSettin
 def compiled(
     benchmark: Path, plan: CurriculumPlan, out: Path, settings: CurriculumSettings
 ) -> Iterator[CompiledCurriculum]:
-    """The proved records of a benchmark, ready to be written."""
+    """The checked records of a benchmark, ready to be written."""
     counter = token_counter(settings.tokenizer, settings.picture_tokens, local_only=settings.session.calls.local_only)
     with open_pool(benchmark, plan, settings.limit) as pool:
         schedule = Schedule(plan, pool, settings.seed)
@@ -311,9 +325,24 @@ def compiled(
         stages = lay_out(schedule, keep, costs, settings.tokens)
         _refuse_empty(stages, settings.tokens)
         proof.count([stage.entries for stage in stages])
+        reader = _leak_reader(settings)
+        proof.reader, proof.leakage = reader.name, list(measured_leakage(_trained_on(plan, pool, keep), reader))
         yield CompiledCurriculum(
             plan, settings.seed, stages, proof, pool, counter, CurriculumPictures(pool, out, settings.pictures)
         )
+
+
+def _leak_reader(settings: CurriculumSettings) -> BlindReader:
+    chosen = settings.leak_reader
+    return CrossfittedReader() if chosen == NGRAM else ChatReader(chosen, settings.session)
+
+
+def _trained_on(
+    plan: CurriculumPlan, pool: QuestionPool, keep: Kept
+) -> Iterator[tuple[CurriculumStage, Sequence[Lesson]]]:
+    """The first records of each stage that passed."""
+    for form, stage in enumerate(plan.stages):
+        yield stage, [pool.lesson(row) for row in np.flatnonzero(keep[form])[:MOST].tolist()]
 
 
 def _against(benchmark: Path, settings: CurriculumSettings) -> ProofLimits:

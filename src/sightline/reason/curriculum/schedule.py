@@ -70,7 +70,7 @@ class Schedule:
         """The entries of a block that are kept, again and again, each pass in an order of its own by lot."""
         kept = block.entries[keep[block.entries.forms, block.entries.rows]]
         if not len(kept):
-            raise UserError(f'stage "{block.name}" has no record left.', "none of its records could be proved")
+            raise UserError(f'stage "{block.name}" has no record left.', "none of its records passed the checks")
         for number in count():
             yield self.mixed(kept, f"{block.name}/pass {number}")
 

@@ -1,0 +1,169 @@
+"""Leakage as a figure: how often a reader of the text alone guesses the answer, by stage and by kind of step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Protocol
+
+from sightline.calls.ask_many import Ask, AskJob, ask_many
+from sightline.calls.session import Session
+from sightline.metrics.answers.reply import plain, sentences
+from sightline.metrics.choices.parse import parse_choice
+from sightline.metrics.statistics.estimates import estimate
+from sightline.reason.curriculum.lessons import Exercise, Lesson
+from sightline.reason.curriculum.plan import CurriculumStage
+from sightline.reason.curriculum.reader import (
+    SURE,
+    BlindQuestion,
+    NgramReader,
+    names_every_option,
+    shipped_questions,
+    shipped_reader,
+)
+from sightline.types import ChatRequest, Estimate, Failure, Message, Option
+
+STAGE = "leakage"
+NGRAM = "ngram"
+MOST = 500
+"""Records of a stage that are read for the figure."""
+_FOLDS = 5
+_MAX_TOKENS = 64
+_ASKED = """\
+Below is the text of a question about pictures that you cannot see. Guess which option is right from the text alone.
+Write the option's letter and, behind it, TOLD if the text says or implies which one is right, else GUESS.
+
+"""
+
+
+def blind_question(lesson: Lesson, text: str) -> BlindQuestion:
+    """A text about a lesson's options, as a reader gets it."""
+    return BlindQuestion(text, {option.key: option.text for option in lesson.options}, lesson.answer)
+
+
+def told_to_reader(text: str, lesson: Lesson) -> str | None:
+    """The sentence from which the shipped reader is sure of the right option; None without any."""
+    for sentence in sentences(plain(text)):
+        question = blind_question(lesson, sentence)
+        sure = shipped_reader().shares(question).get(lesson.answer, 0.0) >= SURE
+        if sure and not names_every_option(question):
+            return sentence
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class LeakageFigure:
+    """Right guesses among the records of a stage or a kind of step, beside those of chance."""
+
+    of: str
+    name: str
+    accuracy: Estimate
+    chance: float
+
+    @property
+    def leaks(self) -> bool:
+        """Is the whole interval above chance?"""
+        return self.accuracy.low > self.chance
+
+    def __str__(self) -> str:
+        mean, low, high = self.accuracy.mean, self.accuracy.low, self.accuracy.high
+        above = "above chance" if self.leaks else "not above chance"
+        n = self.accuracy.n
+        return f"{self.name}: {mean:.2f} [{low:.2f}, {high:.2f}] of {n:,} guessed, chance {self.chance:.2f}: {above}"
+
+    def to_json(self) -> dict[str, Any]:
+        """As in `proof.json`."""
+        return {
+            self.of: self.name,
+            "accuracy": {"mean": self.accuracy.mean, "low": self.accuracy.low, "high": self.accuracy.high},
+            "n": self.accuracy.n,
+            "chance": self.chance,
+            "above_chance": self.leaks,
+        }
+
+
+class BlindReader(Protocol):
+    """Guesses from texts alone; the key of an option, or None, for each."""
+
+    name: str
+
+    def guesses(self, questions: Sequence[BlindQuestion]) -> list[str | None]: ...
+
+
+class CrossfittedReader:
+    """The n-gram reader, trained on shipped sentences and on the records of the other folds."""
+
+    name = NGRAM
+
+    def guesses(self, questions: Sequence[BlindQuestion]) -> list[str | None]:
+        found: list[str | None] = [None] * len(questions)
+        for fold in range(min(_FOLDS, len(questions))):
+            others = [one for at, one in enumerate(questions) if at % _FOLDS != fold]
+            reader = NgramReader.trained([*shipped_questions(), *others])
+            for at in range(fold, len(questions), _FOLDS):
+                shares = reader.shares(questions[at])
+                best = max(shares.values())
+                tied = [key for key, share in shares.items() if share == best]
+                found[at] = Random(f"{at}").choice(
+                    tied
+                )  # Nothing to go by is a draw by lot: answers may follow their order.
+        return found
+
+
+class ChatReader:
+    """Any chat model, asked once for each record through the journal and the budget."""
+
+    def __init__(self, model: str, session: Session) -> None:
+        self.name, self._session = model, session
+
+    def guesses(self, questions: Sequence[BlindQuestion]) -> list[str | None]:
+        asks = [Ask(str(at), self._request(one)) for at, one in enumerate(questions)]
+        replies = ask_many(asks, AskJob(STAGE, self.name), self._session)
+        return [
+            None if isinstance(reply, Failure) else _first_key(reply.text, questions[int(ask.about)])
+            for ask, reply in replies
+        ]
+
+    def _request(self, question: BlindQuestion) -> ChatRequest:
+        options = "\n".join(f"{key}. {words}" for key, words in question.options.items())
+        shown = f"{_ASKED}{question.text}\n\nOptions:\n{options}"
+        return ChatRequest(self.name, (Message("user", (shown,)),), max_tokens=_MAX_TOKENS)
+
+
+def _first_key(text: str, question: BlindQuestion) -> str | None:
+    said = text.replace("TOLD", "").replace("GUESS", "").strip()
+    options = [Option(key, (words,)) for key, words in question.options.items()]
+    return parse_choice(said, options).option
+
+
+def measured_leakage(
+    exercises: Iterable[tuple[CurriculumStage, Sequence[Lesson]]], reader: BlindReader
+) -> Iterator[LeakageFigure]:
+    """The figure of each stage, and of each kind of step that any stage gives, over the records that are trained on."""
+    by_kind: dict[str, dict[str, BlindQuestion]] = {}
+    for stage, lessons in exercises:
+        shown = lessons[:MOST]
+        yield _figure("stage", stage.name, [_prompted(Exercise(one, stage)) for one in shown], reader)
+        for kind in stage.given:
+            kept = by_kind.setdefault(kind, {})
+            kept.update((one.task, blind_question(one, one.written([kind]))) for one in shown[: MOST - len(kept)])
+    for kind, questions in by_kind.items():
+        yield _figure("step", kind, [*questions.values()], reader)
+
+
+def _prompted(exercise: Exercise) -> BlindQuestion:
+    """The list of options names each of them once, which tells a reader of n-grams nothing."""
+    return blind_question(exercise.lesson, f"{exercise.lesson.stem}\n{exercise.given}")
+
+
+def _figure(of: str, name: str, questions: list[BlindQuestion], reader: BlindReader) -> LeakageFigure:
+    guessed = reader.guesses(questions)
+    right = [float(guess == one.answer) for guess, one in zip(guessed, questions, strict=True)]
+    chance = sum(1 / max(1, len(one.options)) for one in questions) / max(1, len(questions))
+    return LeakageFigure(of, name, estimate(right, proportion=True), chance)
+
+
+def summarized(figures: Sequence[LeakageFigure], reader: str) -> Mapping[str, Any]:
+    """As in `proof.json`."""
+    return {"reader": reader, "figures": [one.to_json() for one in figures]}
