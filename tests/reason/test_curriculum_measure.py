@@ -7,8 +7,12 @@ from pathlib import Path
 
 import pytest
 from curriculum_tools import OPTIONS, STEPS, compiled, question, written
+from reason_tools import answering, pictures, words
 
-from sightline.errors import FoundError
+import models_server as wire
+from sightline.calls.session import Session
+from sightline.errors import FoundError, UserError
+from sightline.reason.curriculum.compiler import curriculum
 from sightline.reason.curriculum.leakage import leaking_sentence
 from sightline.reason.curriculum.lessons import Lesson
 from sightline.reason.curriculum.measure import CrossfittedReader, told_to_reader
@@ -57,3 +61,27 @@ def test_the_figures_stand_in_the_summary_and_the_file(good: Path, tmp_path: Pat
     assert {one.get("step") for one in figures} > {"summary", "caption"}
     assert all(one["chance"] == 1 / len(OPTIONS) and one["n"] for one in figures)
     assert "answers guessed from the text alone (ngram), stage easy: " in str(done)
+
+
+def test_a_chat_model_guesses_for_once_and_what_it_does_not_say_is_in_no_figure(good: Path, tmp_path: Path) -> None:
+    def say(received: wire.Received) -> str:
+        assert not pictures(received), "the reader sees no picture"
+        return "A" if "to be compared" in words(received) else "I cannot tell."
+
+    settings = {"session": Session(tmp_path / "ws"), "drop": True}
+    with answering(say) as server:
+        model = f"vllm/reader@{server.base_url}"
+        done = compiled(good, tmp_path, leak_reader=model, **settings)
+        paid = len(server.requests)
+        curriculum(good, "mir", tmp_path / "again", leak_reader=model, **settings)
+        assert paid and len(server.requests) == paid, "replies are kept in the journal"
+    figures = {one.get("stage") or one["step"]: one for one in done.proof["leakage"]["figures"]}
+    assert figures["summary"]["accuracy"]["mean"] == 1.0 and figures["summary"]["above_chance"]
+    assert (figures["caption"]["n"], figures["caption"]["unanswered"]) == (0, figures["summary"]["n"])
+    assert "step caption: nothing was guessed, " in str(done)
+
+
+def test_a_chat_model_that_never_answers_ends_with_its_reason(good: Path, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="nothing listens on port 9:"):
+        compiled(good, tmp_path, leak_reader="vllm/reader@http://127.0.0.1:9/v1", session=Session(tmp_path / "ws"))
+    assert not (tmp_path / "out").exists()

@@ -16,6 +16,9 @@ DIFFER = {
     ("plain", "faded"): "faded − plain",
     ("faded-mixed", "faded"): "faded − faded-mixed",
 }
+UNCORRECTED = (
+    "These intervals are not corrected for the number of settings; what is left of them after that stands below."
+)
 Lines = dict[str, dict[float, Score]]
 """For each arm how it does at each amount of something."""
 
@@ -30,6 +33,8 @@ def against_plain(runs: Sequence[Row], questions: list[Row]) -> list[str]:
             said = told("Fading the steps out", "plain fine-tuning", moved)
             there = f"{setting['questions']:,} questions and {tokens_of(own) / 1e6:.0f} million tokens"
             lines.append(f"With {there}, {said[0].lower()}{said[1:]}")
+    if lines:
+        lines.append(UNCORRECTED)
     return lines
 
 

@@ -235,7 +235,7 @@ def curriculum(
     pictures:
         "copy" the pictures into the folder, "link" them (hard links), or "leave" them where they are.
     leak_reader:
-        Who guesses answers from the text alone: "ngram", trained here, or a chat model, which is paid for.
+        Who guesses answers from the text alone: "ngram", trained here, or a chat model (MODEL or MODEL@URL), at its price.
     limit:
         Take only the first questions.
     seed:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from sightline.calls.ask_many import Ask, AskJob, ask_many
 from sightline.calls.session import Session
+from sightline.errors import UserError
 from sightline.metrics.answers.reply import plain, sentences
 from sightline.metrics.choices.parse import parse_choice
 from sightline.metrics.statistics.estimates import estimate
@@ -22,6 +23,7 @@ from sightline.reason.curriculum.reader import (
     shipped_questions,
     shipped_reader,
 )
+from sightline.reason.traces.records import Teacher
 from sightline.types import ChatRequest, Estimate, Failure, Message, Option
 
 STAGE = "leakage"
@@ -32,7 +34,7 @@ _FOLDS = 5
 _MAX_TOKENS = 64
 _ASKED = """\
 Below is the text of a question about pictures that you cannot see. Guess which option is right from the text alone.
-Write the option's letter and, behind it, TOLD if the text says or implies which one is right, else GUESS.
+Write the letter of the option and nothing else.
 
 """
 
@@ -60,6 +62,8 @@ class LeakageFigure:
     name: str
     accuracy: Estimate
     chance: float
+    unanswered: int = 0
+    "Records that got no guess: a call that failed, or a reply that names no option. They are in no figure."
 
     @property
     def leaks(self) -> bool:
@@ -70,7 +74,11 @@ class LeakageFigure:
         mean, low, high = self.accuracy.mean, self.accuracy.low, self.accuracy.high
         above = "above chance" if self.leaks else "not above chance"
         n = self.accuracy.n
-        return f"{self.name}: {mean:.2f} [{low:.2f}, {high:.2f}] of {n:,} guessed, chance {self.chance:.2f}: {above}"
+        left_out = f", {self.unanswered:,} without a guess" if self.unanswered else ""
+        if not n:
+            return f"{self.name}: nothing was guessed{left_out}"
+        figure = f"{mean:.2f} [{low:.2f}, {high:.2f}] of {n:,} guessed{left_out}"
+        return f"{self.name}: {figure}, chance {self.chance:.2f}: {above}"
 
     def to_json(self) -> dict[str, Any]:
         """As in `proof.json`."""
@@ -78,6 +86,7 @@ class LeakageFigure:
             self.of: self.name,
             "accuracy": {"mean": self.accuracy.mean, "low": self.accuracy.low, "high": self.accuracy.high},
             "n": self.accuracy.n,
+            "unanswered": self.unanswered,
             "chance": self.chance,
             "above_chance": self.leaks,
         }
@@ -105,9 +114,7 @@ class CrossfittedReader:
                 shares = reader.shares(questions[at])
                 best = max(shares.values())
                 tied = [key for key, share in shares.items() if share == best]
-                found[at] = Random(f"{at}").choice(
-                    tied
-                )  # Nothing to go by is a draw by lot: answers may follow their order.
+                found[at] = Random(f"{at}").choice(tied)  # By lot: answers may follow the order of questions.
         return found
 
 
@@ -115,14 +122,19 @@ class ChatReader:
     """Any chat model, asked once for each record through the journal and the budget."""
 
     def __init__(self, model: str, session: Session) -> None:
-        self.name, self._session = model, session
+        named = Teacher.parse(model)
+        self.name = named.name
+        self._session = session if named.base_url is None else session.with_calls(base_url=named.base_url)
 
     def guesses(self, questions: Sequence[BlindQuestion]) -> list[str | None]:
         asks = [Ask(str(at), self._request(one)) for at, one in enumerate(questions)]
-        replies = ask_many(asks, AskJob(STAGE, self.name), self._session)
+        replies = [reply for _, reply in ask_many(asks, AskJob(STAGE, self.name), self._session)]
+        failures = [reply for reply in replies if isinstance(reply, Failure)]
+        if failures and len(failures) == len(replies):
+            raise UserError(f"{failures[0].message.rstrip('.')}.", "check the model, or leave out --leak-reader")
         return [
-            None if isinstance(reply, Failure) else _first_key(reply.text, questions[int(ask.about)])
-            for ask, reply in replies
+            None if isinstance(reply, Failure) else _choice(reply.text, one)
+            for one, reply in zip(questions, replies, strict=True)
         ]
 
     def _request(self, question: BlindQuestion) -> ChatRequest:
@@ -131,10 +143,8 @@ class ChatReader:
         return ChatRequest(self.name, (Message("user", (shown,)),), max_tokens=_MAX_TOKENS)
 
 
-def _first_key(text: str, question: BlindQuestion) -> str | None:
-    said = text.replace("TOLD", "").replace("GUESS", "").strip()
-    options = [Option(key, (words,)) for key, words in question.options.items()]
-    return parse_choice(said, options).option
+def _choice(text: str, question: BlindQuestion) -> str | None:
+    return parse_choice(text, [Option(key, (words,)) for key, words in question.options.items()]).option
 
 
 def measured_leakage(
@@ -158,10 +168,11 @@ def _prompted(exercise: Exercise) -> BlindQuestion:
 
 
 def _figure(of: str, name: str, questions: list[BlindQuestion], reader: BlindReader) -> LeakageFigure:
-    guessed = reader.guesses(questions)
-    right = [float(guess == one.answer) for guess, one in zip(guessed, questions, strict=True)]
-    chance = sum(1 / max(1, len(one.options)) for one in questions) / max(1, len(questions))
-    return LeakageFigure(of, name, estimate(right, proportion=True), chance)
+    guesses = zip(reader.guesses(questions), questions, strict=True)
+    guessed = [(guess, one) for guess, one in guesses if guess is not None]
+    right = [float(guess == one.answer) for guess, one in guessed]
+    chance = sum(1 / len(one.options) for _, one in guessed) / max(1, len(guessed))
+    return LeakageFigure(of, name, estimate(right, proportion=True), chance, len(questions) - len(guessed))
 
 
 def summarized(figures: Sequence[LeakageFigure], reader: str) -> Mapping[str, Any]:
