@@ -60,7 +60,7 @@ def test_the_figures_stand_in_the_summary_and_the_file(good: Path, tmp_path: Pat
     assert {one.get("stage") for one in figures} > {"easy", "stage-1"}
     assert {one.get("step") for one in figures} > {"summary", "caption"}
     assert all(one["chance"] == 1 / len(OPTIONS) and one["n"] for one in figures)
-    assert "answers guessed from the text alone (ngram), stage easy: " in str(done)
+    assert "guessed from the text alone (ngram), stage easy: " in str(done)
 
 
 def test_a_chat_model_guesses_for_once_and_what_it_does_not_say_is_in_no_figure(good: Path, tmp_path: Path) -> None:

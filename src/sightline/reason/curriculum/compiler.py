@@ -90,7 +90,7 @@ def proof_lines(proof: CurriculumProof) -> list[str]:
         failed = f", {proof.failed[check]:,} others left out" if proof.failed[check] else ""
         note = f" ({notes[check]})" if check in notes else ""
         lines.append(f"{says}: {proof.records:,} hold{failed}{note}")
-    lines += [f"answers guessed from the text alone ({proof.reader}), {one.of} {one}" for one in proof.leakage]
+    lines += [f"guessed from the text alone ({proof.reader}), {one.of} {one}" for one in proof.leakage]
     return lines
 
 
@@ -235,7 +235,7 @@ def curriculum(
     pictures:
         "copy" the pictures into the folder, "link" them (hard links), or "leave" them where they are.
     leak_reader:
-        Who guesses answers from the text alone: "ngram", trained here, or a chat model (MODEL or MODEL@URL), at its price.
+        Who guesses answers from the text alone: "ngram", trained here, or a chat model (MODEL or MODEL@URL), paid for.
     limit:
         Take only the first questions.
     seed:

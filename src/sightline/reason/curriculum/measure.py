@@ -20,7 +20,7 @@ from sightline.reason.curriculum.reader import (
     BlindQuestion,
     NgramReader,
     names_every_option,
-    shipped_questions,
+    option_features,
     shipped_reader,
 )
 from sightline.reason.traces.records import Teacher
@@ -48,7 +48,7 @@ def told_to_reader(text: str, lesson: Lesson) -> str | None:
     """The sentence from which the shipped reader is sure of the right option; None without any."""
     for sentence in sentences(plain(text)):
         question = blind_question(lesson, sentence)
-        sure = shipped_reader().shares(question).get(lesson.answer, 0.0) >= SURE
+        sure = shipped_reader().shares(option_features(question)).get(lesson.answer, 0.0) >= SURE
         if sure and not names_every_option(question):
             return sentence
     return None
@@ -77,7 +77,7 @@ class LeakageFigure:
         left_out = f", {self.unanswered:,} without a guess" if self.unanswered else ""
         if not n:
             return f"{self.name}: nothing was guessed{left_out}"
-        figure = f"{mean:.2f} [{low:.2f}, {high:.2f}] of {n:,} guessed{left_out}"
+        figure = f"{mean:.2f} [{low:.2f}, {high:.2f}] of {n:,}{left_out}"
         return f"{self.name}: {figure}, chance {self.chance:.2f}: {above}"
 
     def to_json(self) -> dict[str, Any]:
@@ -101,17 +101,18 @@ class BlindReader(Protocol):
 
 
 class CrossfittedReader:
-    """The n-gram reader, trained on shipped sentences and on the records of the other folds."""
+    """The shipped reader, trained further on the records of the other folds."""
 
     name = NGRAM
 
     def guesses(self, questions: Sequence[BlindQuestion]) -> list[str | None]:
-        found: list[str | None] = [None] * len(questions)
-        for fold in range(min(_FOLDS, len(questions))):
-            others = [one for at, one in enumerate(questions) if at % _FOLDS != fold]
-            reader = NgramReader.trained([*shipped_questions(), *others])
-            for at in range(fold, len(questions), _FOLDS):
-                shares = reader.shares(questions[at])
+        read = [(option_features(one), one.answer) for one in questions]
+        found: list[str | None] = [None] * len(read)
+        for fold in range(min(_FOLDS, len(read))):
+            others = (one for at, one in enumerate(read) if at % _FOLDS != fold)
+            reader = NgramReader.trained(others, shipped_reader().weights)
+            for at in range(fold, len(read), _FOLDS):
+                shares = reader.shares(read[at][0])
                 best = max(shares.values())
                 tied = [key for key, share in shares.items() if share == best]
                 found[at] = Random(f"{at}").choice(tied)  # By lot: answers may follow the order of questions.

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from sightline.metrics.choices.keys import fold_letters
 
@@ -39,7 +39,13 @@ class BlindQuestion(NamedTuple):
     answer: str
 
 
-def option_features(question: BlindQuestion) -> dict[str, dict[str, float]]:
+OptionFeatures: TypeAlias = Mapping[str, Mapping[str, float]]
+"""By the key of an option."""
+ReadQuestion: TypeAlias = tuple[OptionFeatures, str]
+"""The features of a question's options, and the key of the right one."""
+
+
+def option_features(question: BlindQuestion) -> OptionFeatures:
     """For each option, the n-grams around it and around the others, each once."""
     text = fold_letters(question.text, [*question.options])
     patterns = {key: _mention(key, words, place) for place, (key, words) in enumerate(question.options.items())}
@@ -101,16 +107,16 @@ class NgramReader:
     """Weights of n-grams by which the options of a question are told apart."""
 
     def __init__(self, weights: Mapping[str, float]) -> None:
-        self._weights = weights
+        self.weights = weights
 
     @classmethod
-    def trained(cls, questions: Iterable[BlindQuestion], seed: int = 0) -> NgramReader:
-        """Stochastic steps of the conditional logit's likelihood, as AdaGrad sizes them."""
-        examples = [(option_features(one), one.answer) for one in questions]
-        weights: dict[str, float] = defaultdict(float)
+    def trained(cls, read: Iterable[ReadQuestion], start: Mapping[str, float] | None = None) -> NgramReader:
+        """Stochastic steps of the conditional logit's likelihood, as AdaGrad sizes them, from these weights on."""
+        examples = list(read)
+        weights: dict[str, float] = defaultdict(float, start or {})
         squares: dict[str, float] = defaultdict(lambda: 1e-6)
         for epoch in range(_EPOCHS):
-            Random(seed + epoch).shuffle(examples)
+            Random(epoch).shuffle(examples)
             for features, answer in examples:
                 for key, share in _shares(weights, features).items():
                     missed = (key == answer) - share
@@ -120,19 +126,18 @@ class NgramReader:
                         weights[gram] += _RATE * slope / math.sqrt(squares[gram])
         return cls(dict(weights))
 
-    def shares(self, question: BlindQuestion) -> dict[str, float]:
+    def shares(self, features: OptionFeatures) -> dict[str, float]:
         """The probability of each option."""
-        return _shares(self._weights, option_features(question))
+        return _shares(self.weights, features)
 
 
-def _shares(weights: Mapping[str, float], features: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+def _shares(weights: Mapping[str, float], features: OptionFeatures) -> dict[str, float]:
     odds = {key: sum(weights.get(gram, 0.0) * value for gram, value in own.items()) for key, own in features.items()}
     most = max(odds.values(), default=0.0)
     parts = {key: math.exp(value - most) for key, value in odds.items()}
     return {key: part / sum(parts.values()) for key, part in parts.items()}
 
 
-@lru_cache(maxsize=1)
 def shipped_questions() -> tuple[BlindQuestion, ...]:
     """The sentences of `leaks.toml` about every option; a neutral one is said of each whichever is right."""
     templates: dict[str, list[str]] = tomllib.loads(_TEMPLATES.read_text("utf-8"))
@@ -153,4 +158,4 @@ def _rights(kind: str, own: str) -> Sequence[str]:
 @lru_cache(maxsize=1)
 def shipped_reader() -> NgramReader:
     """Trained on the shipped sentences alone: the one that drops records."""
-    return NgramReader.trained(shipped_questions())
+    return NgramReader.trained((option_features(one), one.answer) for one in shipped_questions())
