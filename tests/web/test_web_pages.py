@@ -12,6 +12,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from search_tools import Colours, paint
+from sightline.corpus.store import CorpusStore
 from sightline.errors import UserError
 from sightline.types import Trace
 from sightline.web.app_state import harmless, with_value
@@ -104,6 +105,16 @@ def test_small_copies_are_made_once(life: Path, app: TestClient) -> None:
     kept.write_bytes(b"kept")
     assert app.get(f"/thumb/{key}?size=512").content == b"kept"
     kept.unlink()
+
+
+def test_without_an_index_a_filter_says_how_to_make_one(tmp_path: Path) -> None:
+    workspace = tmp_path / "an archive"
+    CorpusStore(workspace).close()
+    command = f"sightline index --workspace '{workspace}'"
+    with client(open_app(workspace, port=8377)) as opened:
+        told = opened.get("/api/count", params={"where": "tiem > 2020"}).json()
+        assert "no index" in told["error"] and command in told["error"]
+        assert command.replace("'", "&#39;") in opened.get("/search").text
 
 
 def test_counts_follow_the_filter(app: TestClient) -> None:

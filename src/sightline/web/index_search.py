@@ -79,6 +79,17 @@ class AppSearch:
                 held = self._open[name] = (stamp, found)
             return held[1]
 
+    @property
+    def index_command(self) -> str:
+        """Makes the index that is missing."""
+        return f"sightline index{workspace_option(self.workspace)}"
+
+    def _needed(self, name: str) -> Searcher:
+        searcher = self.searcher(name)
+        if searcher is None:
+            raise UserError("there is no index to search yet.", f"make one: {self.index_command}")
+        return searcher
+
     def warm(self) -> None:
         """Open the usual index, and read the names of places, which the first `near` needs."""
         if self.searcher() is not None:
@@ -86,11 +97,7 @@ class AppSearch:
 
     def search(self, wanted: SearchForm, index: str = DEFAULT_INDEX) -> Results:
         """The pictures that fit best."""
-        searcher = self.searcher(index)
-        if searcher is None:
-            raise UserError(
-                "there is no index to search yet.", f"make one: sightline index{workspace_option(self.workspace)}"
-            )
+        searcher = self._needed(index)
         method = METHODS[
             wanted.method if wanted.method in METHODS and not (wanted.like or wanted.upload) else "vectors"
         ]
@@ -104,10 +111,8 @@ class AppSearch:
             return searcher.search(replace(query, files=(file.name,)), method)
 
     def count(self, where: str, index: str = DEFAULT_INDEX) -> int:
-        """How many pictures a filter leaves; a slip in it is a `UserError`."""
-        searcher = self.searcher(index)
-        if searcher is None:
-            return 0
+        """How many pictures a filter leaves; a slip in it is a `UserError`, and so is a missing index."""
+        searcher = self._needed(index)
         rows = searcher.select(SearchQuery(where=where.strip() or None)).rows
         return len(searcher) if rows is None else len(rows)
 
@@ -124,9 +129,7 @@ class AppSearch:
 
     def left_by(self, where: str, most: int, index: str = DEFAULT_INDEX) -> list[Picture]:
         """The first pictures that a filter alone leaves, in the order of the index."""
-        searcher = self.searcher(index)
-        if searcher is None:
-            return []
+        searcher = self._needed(index)
         rows = searcher.select(SearchQuery(where=where.strip() or None)).rows
         wanted = (searcher.table.rows() if rows is None else rows)[:most].tolist()
         with searcher.table_lock:

@@ -11,7 +11,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from sightline.errors import SightlineError
-from sightline.io.workspace import workspace_option
 from sightline.types import Failure, Picture
 from sightline.web.app_state import AppState, missing, number, static_text
 from sightline.web.corpus_view import UNKNOWN, CorpusView, PictureChoice, Tile
@@ -257,8 +256,7 @@ def _annotations(state: AppState, id_: str) -> list[Any]:
 def _neighbours(state: AppState, picture: Picture) -> tuple[Sequence[Tile], str]:
     """Pictures that look like it, where there is an index with vectors; else why not."""
     if state.finder.searcher() is None:
-        command = f"sightline index{workspace_option(state.finder.workspace)}"
-        return [], f"Pictures that look like it are shown once there is an index: {command}"
+        return [], f"Pictures that look like it are shown once there is an index: {state.finder.index_command}"
     try:
         hits = state.finder.search(SearchForm(like=picture.id, k=_NEIGHBOURS + 1)).hits
     except SightlineError as error:

@@ -52,6 +52,7 @@ def search(request: Request) -> Response:
         count=state.finder.count(wanted.where) if left else 0,
         error=error,
         has_index=bool(indexes),
+        index_command=state.finder.index_command,
     )
 
 
