@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from curriculum_tools import OPTIONS, STEPS, compiled, question, written
-from reason_tools import answering, pictures, words
 
 import models_server as wire
+from reason.curriculum_tools import OPTIONS, STEPS, compiled, question, written
+from reason.reason_tools import answering, pictures, words
 from sightline.calls.session import Session
 from sightline.errors import FoundError, UserError
 from sightline.reason.curriculum.compiler import curriculum
@@ -68,7 +69,7 @@ def test_a_chat_model_guesses_for_once_and_what_it_does_not_say_is_in_no_figure(
         assert not pictures(received), "the reader sees no picture"
         return "A" if "to be compared" in words(received) else "I cannot tell."
 
-    settings = {"session": Session(tmp_path / "ws"), "drop": True}
+    settings: dict[str, Any] = {"session": Session(tmp_path / "ws"), "drop": True}
     with answering(say) as server:
         model = f"vllm/reader@{server.base_url}"
         done = compiled(good, tmp_path, leak_reader=model, **settings)

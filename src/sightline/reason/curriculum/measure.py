@@ -159,8 +159,8 @@ def measured_leakage(
         for kind in stage.given:
             kept = by_kind.setdefault(kind, {})
             kept.update((one.task, blind_question(one, one.written([kind]))) for one in shown[: MOST - len(kept)])
-    for kind, questions in by_kind.items():
-        yield _figure("step", kind, [*questions.values()], reader)
+    for step, questions in by_kind.items():
+        yield _figure("step", step, [*questions.values()], reader)
 
 
 def _prompted(exercise: Exercise) -> BlindQuestion:
