@@ -6,39 +6,51 @@ import errno
 import json
 import re
 import sqlite3
+import tomllib
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from command_line import Cli
+from sightline.cli import app
 from sightline.cli.app import _commands, build, main
 
-FLOW = [
-    "scan",
-    "import",
-    "export",
-    "formats",
-    "validate",
-    "score",
-    "compare",
-    "power",
-    "report",
-    "leaderboard",
-    "ledger",
-]
 
-
-def test_help_shows_the_verbs_in_the_order_of_the_flow(cli: Cli) -> None:
+def test_help_shows_the_verbs_by_group_in_the_order_of_the_flow(cli: Cli) -> None:
     done = cli("--help")
-    verbs = re.findall(r"^│ ([a-z]+) ", done.stdout, re.MULTILINE)
+    shown = re.findall(r"^╭─ ([\w ]+?) ─|^│ ([a-z]+) ", done.stdout, re.MULTILINE)
+    flow = ["Your pictures", "scan", "search", "Benchmarks", "make", "import", "export", "validate", "Evaluate", "run"]
+    flow += ["score", "compare", "report", "leaderboard", "power", "Reasoning", "think", "Tools", "ledger", "Options"]
     assert done.returncode == 0
-    assert [verb for verb in verbs if verb in FLOW] == FLOW
+    assert [word for pair in shown for word in pair if word in flow] == flow
+
+
+def test_alone_it_shows_the_first_steps(cli: Cli) -> None:
+    shown = cli().stdout
+    for words in re.findall(r"^  sightline (.+?)  ", shown, re.MULTILINE):
+        build().parse_args(words.replace("COMMAND --help", "--help"), exit_on_error=False, print_error=False)
+    assert "sightline scan ~/Pictures" in shown
+
+
+def test_the_help_of_every_verb_ends_with_examples_that_its_options_allow(cli: Cli) -> None:
+    examples = tomllib.loads(Path(app.__file__).with_name("examples.toml").read_text("utf-8"))
+    assert set(examples) == {name for _, name, _, _ in _commands("scan")}
+    for example in (each for several in examples.values() for each in several):
+        build().parse_args(example["command"], exit_on_error=False, print_error=False)
+    assert "sightline search --like coffee.png" in cli("search", "--help").stdout
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete_verbs_and_options(shell: Literal["bash", "zsh", "fish"]) -> None:
+    script = build("scan").generate_completion(shell=shell)
+    assert "leaderboard" in script and "follow-links" in script
 
 
 def test_each_option_of_each_command_says_what_it_is_for() -> None:
     """Most commands take these words from the function of that name (`described_by`)."""
     root = build()
-    commands = [(name, root[name]) for name, _, _ in _commands("scan")]
+    commands = [(name, root[name]) for _, name, _, _ in _commands("scan")]
     commands += [(f"{name} {stage}", app[stage]) for name, app in commands for stage in app if stage[0] != "-"]
     without_words = [
         f"{name} {argument.name}"
@@ -112,7 +124,8 @@ def test_doctor_says_what_is_there(cli: Cli) -> None:
 def test_version(cli: Cli) -> None:
     import sightline
 
-    assert cli("--version").stdout.strip() == sightline.__version__
+    first, python, extras = cli("--version").stdout.splitlines()[:3]
+    assert first == sightline.__version__ and python.startswith("Python 3.") and extras.startswith("extras: ")
 
 
 @pytest.mark.parametrize(

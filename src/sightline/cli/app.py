@@ -7,59 +7,82 @@ import os
 import select
 import sys
 from collections.abc import Callable, Sequence
+from importlib.resources import files
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TextIO
 
-from cyclopts import App
+from cyclopts import App, Group
 from cyclopts.exceptions import CycloptsError
 
 from sightline import __version__, plugins
 from sightline.cli.options import Command, Common, set_up_logging, show_plan
 from sightline.errors import SightlineError, UserError
 
-# Verb, where it lives, what it does; in the order of the flow.
-_VERBS = (
-    ("scan", "scan:scan", "Read the pictures of a folder into a corpus."),
-    ("index", "index:index", "Build the index of a folder, a workspace or a benchmark, or bring it up to date."),
-    ("search", "search:search", "Find pictures by words, by pictures, by when and where."),
-    ("ask", "ask:ask", "Ask an agent about your pictures; its steps appear as they happen."),
-    ("embed", "embed:app", "Turn pictures or texts into vectors."),
-    ("import", "import_:import_", "Read files of another tool into a benchmark or a run."),
-    ("export", "export:export", "Write a corpus, a benchmark or a run in another tool's format."),
-    ("formats", "formats:formats", "List the formats that import reads and export writes."),
-    ("validate", "validate:validate", "Say everything that is wrong with a benchmark or a run."),
-    ("make", "make:app", "Make a benchmark of a folder of pictures, all of it or one stage."),
-    ("extend", "extend:extend", "Add what new runs found to a benchmark, in a new version, to be judged."),
-    ("drift", "drift:drift", "Say whether today's queries still look like those of a benchmark."),
-    ("mine", "mine:app", "Mine photo histories for requests that need their context."),
-    ("run", "run:run", "Run a system over a benchmark."),
-    ("score", "score:app", "Score a run on its benchmark, or TREC files."),
-    ("compare", "compare:compare", "Say which of several runs is better, and whether that can be trusted."),
-    ("assess", "assess:assess", "Grade pictures until it is known which system is better."),
-    ("power", "power:power", "Say how many tasks a difference needs to be seen."),
-    ("report", "report:report", "Write one page over several benchmarks and runs."),
-    ("leaderboard", "leaderboard:leaderboard", "Print and write a table of runs with intervals and tie groups."),
-    ("replay", "replay:replay", "Do an agent's attempt again from its record, and say where it differs."),
-    ("ledger", "ledger:ledger", "Say what the calls of a workspace cost, by stage and model."),
-    ("batch", "batch:app", "Ask many things at once, within a day, at half the price."),
-    ("view", "view:view", "Look at pictures, benchmarks and runs, and review labels, in your browser."),
-    ("mcp", "mcp:mcp", "Offer the tools over your pictures by the Model Context Protocol."),
-    ("think", "think:think", "Have teachers think about pictures, and keep the traces that pass the checks."),
-    (
-        "steps",
-        "steps:steps",
-        "Have a model write the reasoning steps of questions, and keep what passes.",
+# By group, in the order of the flow: verb, where it lives, what it does.
+_VERBS = {
+    "Your pictures": (
+        ("scan", "scan:scan", "Read the pictures of a folder into a corpus."),
+        ("search", "search:search", "Find pictures by words, by pictures, by time and place."),
+        ("ask", "ask:ask", "Ask an agent about your pictures, and watch its steps."),
+        ("view", "view:view", "Open the app: pictures, benchmarks, runs and reviews in your browser."),
+        ("index", "index:index", "Build or update the search index of a folder, a workspace or a benchmark."),
     ),
-    ("difficulty", "difficulty:difficulty", "Say which questions are easy and which hard, and keep it on the task."),
-    ("split", "split:split", "Split a benchmark into parts that share no picture and no near-duplicate."),
-    ("ablate", "ablate:ablate", "Say whether questions need their text, their pictures, and all of them in order."),
-    ("curriculum", "curriculum:curriculum", "Compile training data from easy to hard, and measure what leaks."),
-    ("train", "train:train", "Train a vision-language model by the stages of a curriculum."),
-    ("demo", "demo:demo", "Show the whole flow on an invented life, or a look at your own pictures."),
-    ("config", "config:app", "The effective configuration and where each value came from."),
-    ("doctor", "doctor:doctor", "Say what is installed, what is missing, and the command that adds it."),
-)
+    "Benchmarks": (
+        ("make", "make:app", "Make a benchmark from a folder of pictures, in one go or stage by stage."),
+        ("assess", "assess:assess", "Grade pictures until it is known which system is better."),
+        ("extend", "extend:extend", "Add the results of new runs to a benchmark, as a new version to be judged."),
+        ("drift", "drift:drift", "Check whether today's queries still look like those of a benchmark."),
+        ("mine", "mine:app", "Mine photo histories for requests that need their context."),
+        ("import", "import_:import_", "Import another tool's files as a benchmark or a run."),
+        ("export", "export:export", "Export a corpus, a benchmark or a run in another tool's format."),
+        ("formats", "formats:formats", "List the formats that can be imported and exported."),
+        ("validate", "validate:validate", "Check a benchmark or a run and list every problem."),
+    ),
+    "Evaluate": (
+        ("run", "run:run", "Run a system on a benchmark."),
+        ("score", "score:app", "Score a run against its benchmark, or TREC files."),
+        ("compare", "compare:compare", "Compare runs: which is better, and how certain is it?"),
+        ("report", "report:report", "Write one HTML page about several benchmarks and runs."),
+        ("leaderboard", "leaderboard:leaderboard", "Rank runs in a table with intervals and ties."),
+        ("power", "power:power", "Estimate how many tasks are needed to detect a difference."),
+        ("replay", "replay:replay", "Replay an agent's recorded attempt and show where it differs."),
+    ),
+    "Reasoning": (
+        ("think", "think:think", "Collect reasoning traces about pictures from one or more models."),
+        ("steps", "steps:steps", "Annotate questions with reasoning steps, and validate them."),
+        ("difficulty", "difficulty:difficulty", "Measure how difficult each question is."),
+        ("split", "split:split", "Split a benchmark into parts that share no near-duplicates."),
+        ("ablate", "ablate:ablate", "Test whether questions need their text, their pictures, and the order of both."),
+        ("curriculum", "curriculum:curriculum", "Compile training data from easy to hard, and measure leakage."),
+        ("train", "train:train", "Train a vision-language model on a curriculum, stage by stage."),
+    ),
+    "Tools": (
+        ("embed", "embed:app", "Embed pictures or texts as vectors."),
+        ("batch", "batch:app", "Send many requests as one provider batch, at a lower price."),
+        ("ledger", "ledger:ledger", "Show what model calls cost, by stage and model."),
+        ("mcp", "mcp:mcp", "Serve the tools over your pictures by the Model Context Protocol."),
+        ("config", "config:app", "Show the effective configuration and the source of each value."),
+        ("doctor", "doctor:doctor", "Show what is installed, what is missing, and how to install it."),
+        ("demo", "demo:demo", "Show the whole flow on a synthetic photo history, or on your own pictures."),
+    ),
+}
+_Listed = tuple[str, str, str | Callable[..., None], str]
+"""Group, verb, where it lives or its function, and what it does."""
+_FIRST_STEPS = """\
+Search your pictures, make benchmarks from them, and evaluate search engines, models and agents on them.
+
+First steps
+  sightline scan ~/Pictures           read your pictures; nothing is written to their folder
+  sightline search "a red bicycle"    find pictures by words
+  sightline view                      open the app in your browser
+  sightline make ~/Pictures --plan    what a benchmark of them would cost
+
+More
+  sightline --help                    all commands
+  sightline COMMAND --help            options and examples of one
+  sightline doctor                    what is installed, and how to install what is missing
+"""
 
 
 def build(verb: str | None = None) -> App:
@@ -67,27 +90,53 @@ def build(verb: str | None = None) -> App:
     app = App(
         name="sightline",
         help="From a folder of pictures to a benchmark that deserves trust, and to scores that do.",
-        version=__version__,
+        version=_version,
+        version_format="plaintext",
         help_format="markdown",
         suppress_keyboard_interrupt=False,  # It would end without a word.
     )
-    for order, (name, command, line) in enumerate(_commands(verb)):
-        app.command(command, name=name, help=line, sort_key=order)
+    groups = {title: Group(title, sort_key=order) for order, title in enumerate(_VERBS)}
+    for order, (group, name, command, line) in enumerate(_commands(verb)):
+        app.command(command, name=name, help=line, sort_key=order, group=groups[group])
+    app.register_install_completion_command()
+    last = Group("Options", sort_key=len(_VERBS))
+    for flag in ("--help", "--version", "--install-completion"):
+        app[flag].group = last
     return app
 
 
-def _commands(verb: str | None) -> list[tuple[str, str | Callable[..., None], str]]:
-    """Verb, where it lives, and what it does; those that packages add each have their place among ours."""
-    found: list[tuple[str, str | Callable[..., None], str]]
-    found = [(name, f"sightline.cli.{place}", line) for name, place, line in _VERBS]
-    verbs = [name for name, _, _ in _VERBS]
-    if verb in verbs:  # Nobody waits for what packages add.
+def _examples(verb: str) -> str | None:
+    """The last part of a verb's help: what one would type."""
+    import tomllib
+
+    examples = tomllib.loads(files("sightline.cli").joinpath("examples.toml").read_text("utf-8")).get(verb)
+    if examples is None:
+        return None
+    return "Examples\n\n" + "\n".join(f"    # {each['does']}\n    sightline {each['command']}\n" for each in examples)
+
+
+def _version() -> str:
+    """The version, and which optional parts are installed."""
+    from sightline.cli.doctor import diagnose
+
+    found = diagnose()
+    extras = ", ".join(extra.name for extra in found.extras if not extra.missing) or "none"
+    return f"{__version__}\nPython {found.python} on {found.platform}\nextras: {extras}"
+
+
+def _commands(verb: str | None) -> list[_Listed]:
+    """The verbs; each that a package adds has its place among ours."""
+    found: list[_Listed] = [
+        (group, name, f"sightline.cli.{place}", line) for group, verbs in _VERBS.items() for name, place, line in verbs
+    ]
+    names = [name for _, name, _, _ in found]
+    if verb in names:  # Nobody waits for what packages add.
         return found
     for name, command in plugins.load_all("commands").items():
-        if isinstance(command, Command) and name not in verbs:
-            place = verbs.index(command.after) + 1 if command.after in verbs else len(verbs)
-            verbs.insert(place, name)
-            found.insert(place, (name, command.function, command.help))
+        if isinstance(command, Command) and name not in names:
+            place = names.index(command.after) + 1 if command.after in names else len(names)
+            names.insert(place, name)
+            found.insert(place, (found[place - 1][0], name, command.function, command.help))
     return found
 
 
@@ -99,8 +148,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # A terminal that can't show a sign gets a "?".
     try:
-        app = build(tokens[0]) if tokens else build()
-        _call(app, tokens)
+        if tokens:
+            app = build(tokens[0])
+            if {"--help", "-h"} & set(tokens):
+                app.help_epilogue = _examples(tokens[0])
+            _call(app, tokens)
+        else:
+            sys.stdout.write(_FIRST_STEPS)
         if sys.stdout is not None:  # It may be closed from the beginning.
             sys.stdout.flush()
     except CycloptsError as error:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 
-from cyclopts import Parameter, Token
+from cyclopts import Group, Parameter, Token
 from cyclopts.validators import Number
 
 from sightline.errors import UserError
@@ -88,7 +88,7 @@ class Command:
     "The verb that it follows in the overview; the last one when not given."
 
 
-@Parameter(name="*", group="Everywhere")
+@Parameter(name="*", group=Group("Common options", sort_key=1))
 @dataclass(frozen=True, kw_only=True)
 class Common:
     """The options that every verb takes."""

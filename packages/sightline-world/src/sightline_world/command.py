@@ -129,4 +129,6 @@ def _to_text(lives: World, made: Benchmark | None) -> str:
     return "\n".join(lines)
 
 
-COMMAND = Command(world, "Draw lives whose truth is known exactly, and make a benchmark over them.", after="mine")
+COMMAND = Command(
+    world, "Draw synthetic photo histories with exact ground truth, and make a benchmark of them.", after="mine"
+)
