@@ -24,6 +24,7 @@ from sightline.calls.caller import Caller
 from sightline.calls.chat import open_chat
 from sightline.calls.plan import CostPlan, DryRunError, priced
 from sightline.calls.session import Session
+from sightline.corpus.album import PictureResult
 from sightline.display import Table, pictures, quiet
 from sightline.engine.event_loop import run_async
 from sightline.english import counted
@@ -50,7 +51,7 @@ _ASKS = (
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class AskResult(Table[Picture]):
+class AskResult(PictureResult, Table[Picture]):
     """An answer, the pictures that show it (its rows), and where the whole way to it is kept."""
 
     question: str
@@ -110,6 +111,12 @@ class AskResult(Table[Picture]):
 
     def _rows(self) -> Sequence[Picture]:
         return self.pictures
+
+    def _places(self) -> Sequence[tuple[Picture, tuple[str, ...]]]:
+        return [(picture, ()) for picture in self.pictures]
+
+    def _title(self) -> str:
+        return self.question
 
     def _line(self) -> str:
         said = self.answer if self.failure is None else f"no answer ({self.failure.message})"

@@ -25,12 +25,11 @@ from sightline.authoring.summary_statistics import BenchmarkNumbers, count
 from sightline.authoring.summary_tables import Rows, overview, tables
 from sightline.calls.journal_tables import JOURNAL_FILE
 from sightline.calls.ledger import read_ledger
-from sightline.corpus import metadata
-from sightline.corpus.pixels import RefusedError, load_rgb, upright
+from sightline.corpus.pixels import RefusedError
+from sightline.corpus.small_copy import small_copy as shrink
 from sightline.english import counted
 from sightline.io.files import picture_path
 from sightline.markup import Markup
-from sightline.models.pictures import open_one
 from sightline.plain_text import short
 from sightline.reports import blocks
 from sightline.reports.blocks import (
@@ -99,13 +98,7 @@ def small_copy(picture: Picture, folder: Path) -> Image.Image | None:
     if path is None or not path.is_file():
         return None
     try:
-        data = path.read_bytes()
-        image = open_one(data)
-        turned = metadata.read_facts(image).orientation
-        scale = min(1.0, 2 * max(_SMALL) / max(image.size))
-        size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
-        pixels = load_rgb(image, data, size).resize(size, Image.Resampling.BOX)
-        found = Image.fromarray(np.ascontiguousarray(upright(np.asarray(pixels), turned)))
+        found = shrink(path.read_bytes(), 2 * max(_SMALL))
     except (OSError, RefusedError):
         return None
     found.thumbnail(_SMALL, Image.Resampling.LANCZOS)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.options import ChatOptions, Common
+from sightline.cli.options import AlbumOptions, ChatOptions, Common
 from sightline.errors import SightlineError, StoppedError
 from sightline.plain_text import printable
 
@@ -35,6 +35,7 @@ def ask(
     share_metadata: Annotated[bool, Parameter(negative="")] = False,
     embedder: str | None = None,
     turns: Positive = 30,
+    out: AlbumOptions = AlbumOptions(),
     chat: ChatOptions = ChatOptions(),
     common: Common = Common(),
 ) -> None:
@@ -64,6 +65,7 @@ def ask(
     from sightline.agent.ask import ask as ask_agent
     from sightline.agent.settings import AgentSettings, TaskLimits
 
+    out.check()
     console = common.console
     asked = ask_agent(
         question,
@@ -80,7 +82,7 @@ def ask(
         session=common.session(chat.calls(common)),
     )
     common.note(asked.notes)
-    common.show(asked)
+    out.show(asked, common)
     _end(asked)
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sightline.calls.plan import CostPlan
     from sightline.calls.session import CallOptions, Session
     from sightline.config import Config, Loaded
+    from sightline.corpus.album import PictureResult
 
 
 _log = logging.getLogger(__name__)
@@ -178,6 +179,42 @@ class Common:
         from rich.console import Console
 
         return Console(highlight=False)
+
+
+@Parameter(name="*", group="Album")
+@dataclass(frozen=True, kw_only=True)
+class AlbumOptions:
+    """For what finds pictures."""
+
+    album: Path | None = None
+    "A new or empty folder, outside the pictures' own, that gets a link to each picture."
+    copy: Switch = False
+    "Put copies into the album, not links."
+    keyword: str | None = None
+    "A keyword for an XMP sidecar beside each copy; originals never get one."
+    contact_sheet: Path | None = None
+    "A PDF with small copies of the pictures and their names."
+
+    def check(self) -> None:
+        """Refuse what can't be written, before anything is searched or paid for."""
+        if self.album is None and (self.copy or self.keyword is not None):
+            raise UserError("--copy and --keyword are for an album.", "Name its folder: --album DIR.")
+        if self.keyword is not None and not self.copy:
+            raise UserError("--keyword needs copies: links have no sidecars.", "Add --copy.")
+        if self.album is not None or self.contact_sheet is not None:
+            from sightline.corpus.album import check_targets
+
+            check_targets(self.album, self.contact_sheet)
+
+    def show(self, found: PictureResult, common: Common) -> None:
+        """Write what was asked for, then print the result and what was written."""
+        album = None if self.album is None else found.album(self.album, copy=self.copy, keyword=self.keyword)
+        sheet = None if self.contact_sheet is None else found.contact_sheet(self.contact_sheet)
+        if common.json:
+            written = {"album": album and album.to_json(), "contact_sheet": sheet and str(sheet)}
+            common.print_json({**found.to_json(), **{name: value for name, value in written.items() if value}})
+            return
+        common.print("\n".join([str(found), *(f"  → {each}" for each in (album, sheet) if each)]))
 
 
 def pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from sightline.cli.options import BudgetOptions, Common, Switch, Whole
+from sightline.cli.options import AlbumOptions, BudgetOptions, Common, Switch, Whole
 from sightline.errors import UserError
 
 if TYPE_CHECKING:
@@ -78,6 +78,7 @@ def search(
     embedder: str | None = None,
     backend: str | None = None,
     how: MethodOptions = MethodOptions(),
+    out: AlbumOptions = AlbumOptions(),
     spending: BudgetOptions = BudgetOptions(),
     common: Common = Common(),
 ) -> None:
@@ -108,6 +109,7 @@ def search(
     """
     from sightline.retrieval.search import search as find
 
+    out.check()
     found = find(
         query,
         in_,
@@ -129,7 +131,7 @@ def search(
         listed = ", ".join(f"{count:,} {reason}" for reason, count in found.left_out.items())
         common.warn([f"files that could not be read, and are not searched: {listed}"])
     (common.warn if found.failures else common.note)(found.notes)
-    common.show(found)
+    out.show(found, common)
 
 
 def _threshold(text: str | None) -> float | Literal["auto"] | None:

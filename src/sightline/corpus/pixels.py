@@ -32,6 +32,8 @@ MIMES = {
 }
 MAX_FILE_BYTES = 256 << 20
 """What is sent or shown is no larger."""
+MAX_PIXELS = 180_000_000
+"""More pixels than this is a decompression bomb."""
 OPTIONAL = {"heif": "HEIC", "raw": "RAW"}
 _OBJECT = re.compile(r"<[^<>]* at 0x[0-9a-f]+>")
 """How Python names an object in a message, which says nothing to a person."""

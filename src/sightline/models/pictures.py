@@ -17,6 +17,7 @@ from sightline.corpus import metadata
 from sightline.corpus.names import path_of
 from sightline.corpus.pixels import (
     MAX_FILE_BYTES,
+    MAX_PIXELS,
     MIMES,
     RefusedError,
     decode,
@@ -30,8 +31,6 @@ from sightline.models.failures import clip, failure
 from sightline.models.providers import PictureLimit
 from sightline.types import Failure, ImagePart
 
-MAX_PIXELS = 180_000_000
-"""More pixels than this is a decompression bomb."""
 _QUALITIES = (90, 80, 65)
 _SHRINK = 0.75
 _SMALLEST_SIDE = 64

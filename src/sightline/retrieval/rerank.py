@@ -18,11 +18,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sightline.calls.chat import open_chat
 from sightline.calls.session import Session
+from sightline.corpus.pixels import MAX_PIXELS
 from sightline.engine.event_loop import LoopThread
 from sightline.errors import StoppedError
 from sightline.models.embedders.pixels import decode_region
 from sightline.models.failures import failure
-from sightline.models.pictures import MAX_PIXELS, is_web, read_source
+from sightline.models.pictures import is_web, read_source
 from sightline.models.protocols import ChatModel
 from sightline.models.structured_output import ReplySchema, ask_structured
 from sightline.types import ChatRequest, Failure, ImagePart, Message, Picture

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, SupportsIndex, overload
 
+from sightline.corpus.album import PictureResult
 from sightline.display import Shown, Table, Thumbnail, pictures, place_of, quiet
 from sightline.english import counted
 from sightline.errors import StoppedError
@@ -76,7 +77,7 @@ class Hit(Shown):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Results(Table[Hit]):
+class Results(PictureResult, Table[Hit]):
     """The pictures that fit best, in order; equal ones in the order in which they came into the index.
 
     Its rows are the hits: `results[0]` is the best, `results[:5]` are the results with only the first five.
@@ -160,9 +161,14 @@ class Results(Table[Hit]):
     def _rows(self) -> Sequence[Hit]:
         return self.hits
 
+    def _places(self) -> Sequence[tuple[Picture, tuple[str, ...]]]:
+        return [(hit.picture, hit.also_at) for hit in self.hits]
+
+    def _title(self) -> str:
+        return self.query or f"like {', '.join(self.like) or 'pictures'}"
+
     def _line(self) -> str:
-        hits, title = counted(len(self.hits), "hit"), self.query or f"like {', '.join(self.like) or 'pictures'}"
-        return f"{title}: {hits} in {counted(self.searched, 'picture')}"
+        return f"{self._title()}: {counted(len(self.hits), 'hit')} in {counted(self.searched, 'picture')}"
 
     def _blocks(self) -> Iterable[str]:
         if self.hits:

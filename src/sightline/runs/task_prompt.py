@@ -10,12 +10,12 @@ from random import Random
 
 from PIL import Image
 
+from sightline.corpus.pixels import MAX_PIXELS
 from sightline.models.embedders.pixels import decode_region, read_bytes
 from sightline.retrieval.index.content import absolute, local_path
 from sightline.types import Box, Failure, ImagePart, Part, Picture, PictureRef, Task
 
 _SIDE = 1024
-_MAX_PIXELS = 180_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class TaskPrompts:
 def _cut(uri: str, region: Box) -> bytes | Failure:
     path = local_path(uri)
     data = Failure("bad-picture", f"{uri} is not on this machine") if path is None else read_bytes(path)
-    pixels = data if isinstance(data, Failure) else decode_region(data, _SIDE, _MAX_PIXELS, region)
+    pixels = data if isinstance(data, Failure) else decode_region(data, _SIDE, MAX_PIXELS, region)
     if isinstance(pixels, Failure):
         return Failure("bad-picture", pixels.message)
     buffer = io.BytesIO()

@@ -14,12 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
-import numpy as np
-from PIL import Image
-
-from sightline.corpus import metadata
-from sightline.corpus.pixels import MAX_FILE_BYTES, RefusedError, load_rgb, upright
-from sightline.models.pictures import open_one
+from sightline.corpus.pixels import MAX_FILE_BYTES, RefusedError
+from sightline.corpus.small_copy import small_copy
 from sightline.types import Box, Failure
 
 SIZES = (256, 512, 1600)
@@ -33,15 +29,11 @@ Region: TypeAlias = tuple[float, float, float, float]
 def shrink(data: bytes, side: int) -> bytes | Failure:
     """A JPEG of the upright picture, its longer side at most `side`; or why there is none."""
     try:
-        image = open_one(data)
-        turned = metadata.read_facts(image).orientation
-        scale = min(1.0, side / max(image.size))
-        size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
-        small = load_rgb(image, data, size).resize(size, Image.Resampling.BICUBIC)
+        small = small_copy(data, side)
     except RefusedError as refused:
         return Failure(refused.reason, refused.detail)
     out = io.BytesIO()
-    Image.fromarray(np.ascontiguousarray(upright(np.asarray(small), turned))).save(out, "JPEG", quality=_QUALITY)
+    small.save(out, "JPEG", quality=_QUALITY)
     return out.getvalue()
 
 

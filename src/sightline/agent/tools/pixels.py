@@ -13,9 +13,8 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageOps
 
-from sightline.corpus.pixels import MAX_FILE_BYTES
+from sightline.corpus.pixels import MAX_FILE_BYTES, MAX_PIXELS
 from sightline.models.embedders.pixels import decode_region, read_bytes
-from sightline.models.pictures import MAX_PIXELS
 from sightline.retrieval.index.content import absolute, local_path
 from sightline.types import Box, Failure, Picture
 

@@ -14,11 +14,11 @@ from functools import cache
 from PIL import Image
 
 from sightline.corpus import metadata
-from sightline.corpus.pixels import RefusedError
+from sightline.corpus.pixels import MAX_PIXELS, RefusedError
 from sightline.metrics.text.regions import regions_in
 from sightline.models.embedders.pixels import decode_region
 from sightline.models.failures import failure
-from sightline.models.pictures import MAX_PIXELS, is_web, open_one, read_source
+from sightline.models.pictures import is_web, open_one, read_source
 from sightline.models.protocols import ChatModel
 from sightline.models.replies import total_usd
 from sightline.models.structured_output import ReplySchema, ask_twice
