@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import os
 import signal
@@ -21,15 +20,11 @@ from sightline.calls.session import CallOptions, Session
 from sightline.metrics.answer_judge import (
     AnswerToJudge,
     AnswerVerdict,
-    ScriptedJudge,
     VerdictCache,
-    decide,
-    decide_all,
-    judged_metric,
+    rules_verdict,
 )
-from sightline.metrics.context import Context
 from sightline.runs.judged_answers import AnswerJudgeJob, judge_answers
-from sightline.types import Answer, ChatReply, ChatRequest, Failure, Message, Prediction, Task, Text
+from sightline.types import Answer, ChatReply, ChatRequest, Failure, Message
 
 TRUTH = Answer("Paris", aliases=("City of Light",))
 RIGHT = AnswerVerdict(True, 0.9, "The same city.")
@@ -111,27 +106,11 @@ def ask(prediction: str, truth: Answer = TRUTH) -> AnswerToJudge:
 
 
 def test_rules_decide_first_and_say_which() -> None:
-    judge = ScriptedJudge({})
-    verdict = asyncio.run(decide(ask("It's Paris."), judge))
-    assert verdict == AnswerVerdict(True, 1.0, 'normalised: "paris" [answer]', by="rules")
-    assert judge.asked == []
-
-
-def test_what_rules_do_not_find_right_goes_to_the_judge() -> None:
-    judge = ScriptedJudge({"the French capital": RIGHT, "London": WRONG})
-    assert asyncio.run(decide(ask("the French capital"), judge)) == AnswerVerdict(
-        True, 0.9, "The same city.", by="scripted"
-    )
-    assert asyncio.run(decide(ask("London"), judge)) == AnswerVerdict(False, None, "Another city.", by="scripted")
-
-
-def test_without_rules_the_judge_sees_all_but_the_empty() -> None:
-    judge = ScriptedJudge({"Paris": WRONG})
-    verdict = asyncio.run(decide(ask("Paris"), judge, rules_first=False))
-    assert isinstance(verdict, AnswerVerdict) and not verdict.correct
-    empty = asyncio.run(decide(ask(" "), judge, rules_first=False))
-    assert isinstance(empty, AnswerVerdict) and not empty.correct and empty.by == "rules"
-    assert judge.asked == ["Paris"]
+    assert rules_verdict(ask("It's Paris.")) == AnswerVerdict(True, 1.0, 'normalised: "paris" [answer]', by="rules")
+    assert rules_verdict(ask("the French capital")) is None
+    assert rules_verdict(ask("Paris"), rules_first=False) is None
+    empty = rules_verdict(ask(" "), rules_first=False)
+    assert empty is not None and not empty.correct and empty.by == "rules"
 
 
 def test_a_failure_stays_a_failure_and_is_asked_again(tmp_path: Path) -> None:
@@ -157,14 +136,8 @@ def test_verdicts_come_back_in_order(tmp_path: Path) -> None:
     items = [ask("b"), ask("a"), ask("Paris"), ask("unknown")]
     with scripted({" a": RIGHT, " b": WRONG}) as server:
         by_model = judge_answers(by_number(*items), JUDGE, session_at(server, tmp_path))
-    by_script = asyncio.run(decide_all(items, ScriptedJudge({"a": RIGHT, "b": WRONG}), at_once=2))
-    for verdicts in (tuple(by_model.values()), by_script):
-        assert [verdict.correct if isinstance(verdict, AnswerVerdict) else None for verdict in verdicts] == [
-            False,
-            True,
-            True,
-            None,
-        ]
+    found = [verdict.correct if isinstance(verdict, AnswerVerdict) else None for verdict in by_model.values()]
+    assert found == [False, True, True, None]
 
 
 @pytest.mark.parametrize(
@@ -200,17 +173,6 @@ def test_the_first_verdict_stays(tmp_path: Path) -> None:
         for _ in range(2):
             kept = judge_answers({"1": ask("London")}, JUDGE, session_at(server, tmp_path))["1"]
             assert isinstance(kept, AnswerVerdict) and not kept.correct
-
-
-def test_verdicts_as_a_metric() -> None:
-    metric = judged_metric({"1": RIGHT, "2": WRONG, "3": Failure("timeout", "no reply")})
-
-    def value(task_id: str, prediction: Prediction) -> float | None:
-        return metric(TRUTH, prediction, Context(task=Task(task_id, "answer", ("Which city is this?",))))
-
-    assert [value(task_id, Text("x")) for task_id in "1234"] == [1.0, 0.0, None, None]
-    assert value("1", Failure("timeout", "no reply")) == 0.0
-    assert metric(TRUTH, Text("x"), Context()) is None
 
 
 KILLED = """

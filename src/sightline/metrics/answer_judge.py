@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import sqlite3
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import orjson
 
 from sightline.errors import UserError
 from sightline.metrics.answers.match import match_answer
-from sightline.metrics.context import Context
-from sightline.metrics.registry import Metric
-from sightline.types import Answer, Failure, Prediction, Truth
+from sightline.types import Answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +24,6 @@ class AnswerVerdict:
     by: str = ""
 
 
-class AnswerJudge(Protocol):
-    """Decides on one answer; `name` must change with anything that can change a verdict (model, prompt, settings)."""
-
-    name: str
-
-    async def verdict(self, question: str, truth: Answer, prediction: str) -> AnswerVerdict | Failure: ...
-
-
 @dataclass(frozen=True, slots=True)
 class AnswerToJudge:
     """One answer to be judged."""
@@ -44,20 +31,6 @@ class AnswerToJudge:
     question: str
     truth: Answer
     prediction: str
-
-
-class ScriptedJudge:
-    """A judge that says what it was told to, by prediction, and keeps what it was asked; anything else is a failure."""
-
-    def __init__(self, script: Mapping[str, AnswerVerdict | Failure], name: str = "scripted") -> None:
-        self.name = name
-        self.asked: list[str] = []
-        self._script = dict(script)
-
-    async def verdict(self, question: str, truth: Answer, prediction: str) -> AnswerVerdict | Failure:
-        self.asked.append(prediction)
-        unknown = Failure("no verdict", f'The script has no verdict for "{prediction}".')
-        return self._script.get(prediction, unknown)
 
 
 class VerdictCache:
@@ -86,47 +59,6 @@ def rules_verdict(item: AnswerToJudge, *, rules_first: bool = True) -> AnswerVer
     if rules_first and (found := match_answer(item.truth, item.prediction)).matched:
         return AnswerVerdict(True, 1.0, f"{found.how}: {found.detail}", by="rules")
     return None
-
-
-async def decide(item: AnswerToJudge, judge: AnswerJudge, *, rules_first: bool = True) -> AnswerVerdict | Failure:
-    """Right or wrong, and why: by the rules where they find the answer right, else by the judge.
-
-    An empty prediction is wrong without a judge. With `rules_first=False` every other one goes to the judge.
-    """
-    decided = rules_verdict(item, rules_first=rules_first)
-    if decided is not None:
-        return decided
-    said = await judge.verdict(item.question, item.truth, item.prediction)
-    return (
-        said
-        if isinstance(said, Failure) or said.by
-        else AnswerVerdict(said.correct, said.confidence, said.reason, judge.name)
-    )
-
-
-async def decide_all(
-    items: Sequence[AnswerToJudge], judge: AnswerJudge, *, rules_first: bool = True, at_once: int = 8
-) -> tuple[AnswerVerdict | Failure, ...]:
-    """Verdicts in the order of the items, with at most `at_once` calls under way."""
-    gate = asyncio.Semaphore(at_once)
-
-    async def one(item: AnswerToJudge) -> AnswerVerdict | Failure:
-        async with gate:
-            return await decide(item, judge, rules_first=rules_first)
-
-    return tuple(await asyncio.gather(*(one(item) for item in items)))
-
-
-def judged_metric(verdicts: Mapping[str, AnswerVerdict | Failure]) -> Metric:
-    """A metric from verdicts by task id: 1 right, 0 wrong or failed; None where the judge failed or was not asked."""
-
-    def value(truth: Truth, prediction: Prediction, context: Context) -> float | None:
-        if isinstance(prediction, Failure):
-            return 0.0
-        verdict = None if context.task is None else verdicts.get(context.task.id)
-        return float(verdict.correct) if isinstance(verdict, AnswerVerdict) else None
-
-    return value
 
 
 def _key(judge: str, item: AnswerToJudge) -> str:

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from metrics.text.text_functions import jaccard
 from sightline.errors import UserError
-from sightline.metrics.text.bag_of_words import jaccard
 from sightline.metrics.text.pairs import matched_references, random_pair_baseline
 
 

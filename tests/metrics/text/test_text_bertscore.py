@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -9,20 +9,17 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from metrics.text.text_embedders import HashEmbedder, SentenceOnly
+from metrics.text.text_functions import bertscore
 from sightline.errors import UserError
 from sightline.metrics.context import Context
-from sightline.metrics.text.bag_of_words import document_frequencies
-from sightline.metrics.text.embedding import TokenEmbedder, bertscore
-from sightline.metrics.text.similarity import Score, describe, text_metric
+from sightline.metrics.text.embedding import TokenEmbedder
+from sightline.metrics.text.similarity import text_metric
 from sightline.types import Trace, Traces
 
 SENTENCES = st.lists(st.sampled_from(["the", "cat", "sat", "mat", "dog", "猫"]), min_size=1, max_size=10).map(" ".join)
-IDF = {"the": 0.1, "cat": 2.0, "sat": 1.0, "mat": 1.5}
 
 
-def brute_force(
-    embedder: TokenEmbedder, prediction: str, reference: str, idf: Mapping[str, float] | None
-) -> dict[Score, float]:
+def brute_force(embedder: TokenEmbedder, prediction: str, reference: str) -> float:
     """Every token against every other, in plain loops."""
     (x_tokens, xs), (y_tokens, ys) = embedder.tokens(prediction), embedder.tokens(reference)
 
@@ -31,29 +28,23 @@ def brute_force(
         return float(a @ b / np.sqrt((a @ a) * (b @ b)))
 
     def side(tokens: Sequence[str], ones: NDArray[np.float32], others: NDArray[np.float32]) -> float:
-        weights = [1.0 if idf is None else idf.get(token, max(idf.values())) for token in tokens]
-        best = [max(cosine(one, other) for other in others) for one in ones]
-        return sum(w * b for w, b in zip(weights, best, strict=True)) / sum(weights)
+        return sum(max(cosine(one, other) for other in others) for one in ones) / len(tokens)
 
     p, r = side(x_tokens, xs, ys), side(y_tokens, ys, xs)
-    return {"precision": p, "recall": r, "f1": 2 * p * r / (p + r) if p + r > 0 else 0.0}
+    return 2 * p * r / (p + r) if p + r > 0 else 0.0
 
 
-@given(SENTENCES, SENTENCES, st.sampled_from([None, IDF]))
+@given(SENTENCES, SENTENCES)
 @settings(deadline=None, max_examples=60)
-def test_equals_brute_force(
-    hash_embedder: HashEmbedder, prediction: str, reference: str, idf: Mapping[str, float] | None
-) -> None:
-    for score, expected in brute_force(hash_embedder, prediction, reference, idf).items():
-        assert bertscore(prediction, [reference], hash_embedder, idf=idf, score=score) == pytest.approx(
-            max(0.0, expected), abs=1e-9
-        )
+def test_equals_brute_force(hash_embedder: HashEmbedder, prediction: str, reference: str) -> None:
+    expected = max(0.0, brute_force(hash_embedder, prediction, reference))
+    assert bertscore(prediction, [reference], hash_embedder) == pytest.approx(expected, abs=1e-9)
 
 
 def test_blocks_change_nothing(hash_embedder: HashEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
     pair = "a cat sat on the mat while a dog slept", ["the dog slept on a mat", "cat"]
     whole = bertscore(*pair, hash_embedder)
-    monkeypatch.setitem(bertscore.__globals__, "_BLOCK", 3)
+    monkeypatch.setattr("sightline.metrics.text.embedding._BLOCK", 3)
     assert bertscore(*pair, hash_embedder) == pytest.approx(whole, abs=1e-12)
 
 
@@ -61,19 +52,7 @@ def test_edges(hash_embedder: HashEmbedder) -> None:
     assert bertscore("", ["a"], hash_embedder) == bertscore("a", ["?"], hash_embedder) == 0.0
     assert bertscore("", [""], hash_embedder) == 0.0
     assert bertscore("a cat", ["a cat"], hash_embedder) == pytest.approx(1.0, abs=1e-9)
-    assert bertscore("a cat", ["a cat"], hash_embedder, idf={"a": 0.0, "cat": 0.0}) == 0.0
     assert bertscore("a cat", ["a cat", ""], hash_embedder, "max") == pytest.approx(1.0, abs=1e-9)
-
-
-def test_the_registered_metric_weighs_by_idf_when_asked(hash_embedder: HashEmbedder) -> None:
-    truth, prediction = Traces((Trace("", "the cat sat"),)), Trace("", "the dog")
-    idf = document_frequencies([["the cat sat"], ["the dog"]])
-    context = Context(embedder=hash_embedder, idf=idf)
-    plain = text_metric("bertscore(score=recall)")(truth, prediction, context)
-    weighted = text_metric("bertscore(score=recall,weights=idf)")(truth, prediction, context)
-    assert plain == pytest.approx(bertscore("the dog", ["the cat sat"], hash_embedder, score="recall"))
-    assert weighted == pytest.approx(bertscore("the dog", ["the cat sat"], hash_embedder, idf=idf, score="recall"))
-    assert plain != weighted
 
 
 def test_what_is_missing_is_named(hash_embedder: HashEmbedder, sentence_embedder: SentenceOnly) -> None:
@@ -82,6 +61,4 @@ def test_what_is_missing_is_named(hash_embedder: HashEmbedder, sentence_embedder
         text_metric("bertscore")(truth, prediction, Context())
     with pytest.raises(UserError, match="sentences embeds whole texts only"):
         text_metric("bertscore")(truth, prediction, Context(embedder=sentence_embedder))
-    with pytest.raises(UserError, match="document_frequencies"):
-        text_metric("bertscore(weights=idf)")(truth, prediction, Context(embedder=hash_embedder))
-    assert "by hash@1" in describe(["bertscore"], Context(embedder=hash_embedder))["bertscore"]
+    assert "by hash@1" in text_metric("bertscore").label(Context(embedder=hash_embedder))

@@ -7,14 +7,11 @@ import numpy as np
 import pytest
 
 from metrics.text.text_embedders import HashEmbedder, SentenceOnly
+from metrics.text.text_functions import bleu, chrf, cider, embedding, jaccard, meteor, overlap, rouge_1, rouge_l, tfidf
 from sightline.errors import UserError
 from sightline.metrics.context import Context
-from sightline.metrics.text.bag_of_words import document_frequencies, jaccard, overlap, tfidf
-from sightline.metrics.text.embedding import embedding
-from sightline.metrics.text.meteor import meteor
-from sightline.metrics.text.ngram_metrics import bleu, chrf, cider
+from sightline.metrics.text.bag_of_words import document_frequencies
 from sightline.metrics.text.pairs import score_pairs
-from sightline.metrics.text.rouge import rouge_1, rouge_l
 
 PREDICTIONS = ["a red car", "", "两只狗 run", "the dogs ran over the hill"]
 REFERENCES = [["a red bus", "a car"], ["a"], ["两只猫", "dogs run"], ["dogs run over a hill", "", "hill"]]

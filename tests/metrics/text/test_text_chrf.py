@@ -5,8 +5,7 @@ import sacrebleu
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.errors import UserError
-from sightline.metrics.text.ngram_metrics import chrf, corpus_chrf
+from metrics.text.text_functions import chrf
 
 SENTENCES = st.lists(st.sampled_from(["The", "cat", "cats", "sat", "on", "猫", "\u00a0", "!"]), max_size=10).map(
     " ".join
@@ -28,20 +27,7 @@ def test_max_equals_sacrebleu_with_several_references(prediction: str, reference
     assert chrf(prediction, references, "max") == pytest.approx(expected, abs=1e-9)
 
 
-@given(st.lists(st.tuples(SENTENCES, SENTENCES, SENTENCES), min_size=1, max_size=4))
-@settings(deadline=None, max_examples=100)
-def test_corpus_equals_sacrebleu(rows: list[tuple[str, str, str]]) -> None:
-    predictions, first, second = zip(*rows, strict=True)
-    expected = sacrebleu.corpus_chrf(list(predictions), [list(first), list(second)]).score / 100
-    assert corpus_chrf(predictions, zip(first, second, strict=True)) == pytest.approx(expected, abs=1e-9)
-
-
 def test_edges() -> None:
     assert chrf("", [""]) == chrf("", ["a"]) == chrf("a", [""]) == chrf(" ", ["a"]) == 0.0
     assert chrf("a b", ["ab"]) == 1.0
     assert chrf("ab", ["ab", "xy"]) == 0.5
-
-
-def test_an_empty_corpus_is_refused() -> None:
-    with pytest.raises(UserError, match="no prediction"):
-        corpus_chrf([], [])

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from metrics.text.text_functions import cider
 from sightline.errors import UserError
 from sightline.metrics.context import Context
 from sightline.metrics.text.bag_of_words import document_frequencies
-from sightline.metrics.text.ngram_metrics import cider
-from sightline.metrics.text.similarity import describe, text_metric
+from sightline.metrics.text.similarity import text_metric
 from sightline.types import Trace, Traces
 
 SENTENCES = st.lists(st.sampled_from(["a", "cat", "sat", "on", "the", "mat", "dog"]), max_size=9).map(" ".join)
@@ -76,4 +76,4 @@ def test_without_frequencies_the_fix_is_named(idf: Mapping[str, float] | None) -
 
 def test_the_label_says_over_how_many_documents() -> None:
     context = Context(idf=document_frequencies([["a"], ["b"]], order=4))
-    assert describe(["cider"], context)["cider"].endswith("over 2 documents")
+    assert text_metric("cider").label(context).endswith("over 2 documents")

@@ -7,11 +7,11 @@ import pytest
 from numpy.typing import NDArray
 
 from metrics.text.text_embedders import HashEmbedder
+from metrics.text.text_functions import embedding
 from sightline.errors import UserError
 from sightline.metrics.context import Context
-from sightline.metrics.text.embedding import embedding
 from sightline.metrics.text.pairs import score_pairs
-from sightline.metrics.text.similarity import describe, text_metric
+from sightline.metrics.text.similarity import text_metric
 from sightline.types import Trace, Traces
 
 TEXTS = ["a cat on a mat", "the dog barks", "cat", "猫 on a mat"]
@@ -67,7 +67,7 @@ def test_without_an_embedder_the_fix_is_named() -> None:
     with pytest.raises(UserError, match=r"Context\(embedder="):
         metric(Traces((Trace("", "a"),)), Trace("", "a"), Context())
     with pytest.raises(UserError, match="needs an embedder"):
-        describe(["embedding"], Context())
+        text_metric("embedding").label(Context())
 
 
 def test_a_wrong_shape_is_refused() -> None:
@@ -82,7 +82,7 @@ def test_a_wrong_shape_is_refused() -> None:
 
 
 def test_the_label_says_which_embedder(hash_embedder: HashEmbedder) -> None:
-    assert describe(["embedding"], Context(embedder=hash_embedder))["embedding"].endswith("by hash@1")
+    assert text_metric("embedding").label(Context(embedder=hash_embedder)).endswith("by hash@1")
 
 
 def test_pairs_go_to_the_embedder_in_batches(hash_embedder: HashEmbedder) -> None:

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from metrics.text.text_embedders import HashEmbedder
+from metrics.text.text_functions import rouge_l
 from sightline.errors import UserError
 from sightline.metrics.context import Context, TextEmbedder
 from sightline.metrics.registry import kinds_of, metric
 from sightline.metrics.text.bag_of_words import document_frequencies
-from sightline.metrics.text.rouge import rouge_l
-from sightline.metrics.text.similarity import describe, text_metric
+from sightline.metrics.text.similarity import text_metric
 from sightline.types import Choice, Failure, PictureSet, Prediction, Text, Trace, Traces, Truth
 
 LEXICAL = ["rouge-1", "rouge-l", "jaccard", "overlap", "tfidf", "bleu", "chrf", "meteor", "cider"]
@@ -73,7 +73,7 @@ def test_other_kinds_are_refused(truth: Truth, prediction: Prediction) -> None:
         ("jaccard@5", "no cut-off"),
         ("jaccard(part=title)", "part=answer|thinking"),
         ("jaccard(tokens=words)", "no option tokens=words"),
-        ("rouge-l(score=f2)", "score=f1|precision|recall"),
+        ("rouge-l(tokens=13a)", "tokens=rouge|words"),
         ("rouge-l(over=min)", "over=mean|max"),
     ],
 )
@@ -96,10 +96,10 @@ def test_references_must_be_a_list_with_something_in_it() -> None:
 
 
 def test_labels_say_what_was_done() -> None:
-    names = ["rouge-l(part=thinking,over=max)", "tfidf"]
-    labels = describe(names, Context())
-    assert labels[names[0]] == "rouge-l of the thinking, max over references, score f1, tokens rouge"
-    assert labels["tfidf"].endswith("by idf over the prediction and its references")
+    rouge = text_metric("rouge-l(part=thinking,over=max)")
+    assert rouge.label(Context()) == "rouge-l of the thinking, max over references, tokens rouge"
+    tfidf = text_metric("tfidf")
+    assert tfidf.label(Context()).endswith("by idf over the prediction and its references")
     corpus = Context(idf=document_frequencies([["a"], ["b"]]))
-    assert describe(["tfidf"], corpus)["tfidf"].endswith("by idf over 2 documents")
-    assert describe(["tfidf"], Context(idf={"a": 1.0}))["tfidf"].endswith("by a given table of idf")
+    assert tfidf.label(corpus).endswith("by idf over 2 documents")
+    assert tfidf.label(Context(idf={"a": 1.0})).endswith("by a given table of idf")

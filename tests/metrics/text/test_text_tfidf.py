@@ -5,8 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from metrics.text.text_functions import tfidf
 from sightline.errors import UserError
-from sightline.metrics.text.bag_of_words import document_frequencies, tfidf
+from sightline.metrics.text.bag_of_words import document_frequencies
 from sightline.metrics.text.tokens import word_tokens
 
 WORDS = ["the", "cat", "cat", "sat", "mat", "dog", "猫", "42", "a", "on"]

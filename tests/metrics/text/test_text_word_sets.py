@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.metrics.text.bag_of_words import jaccard, overlap
+from metrics.text.text_functions import jaccard, overlap
 
 SENTENCES = st.lists(st.sampled_from(["the", "cat", "Cat", "sat", "猫", "!"]), max_size=8).map(" ".join)
 

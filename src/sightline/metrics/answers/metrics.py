@@ -14,14 +14,12 @@ if TYPE_CHECKING:
     from sightline.metrics.answers.match import Form
 
 
-def check_name(spec: MetricSpec, options: frozenset[str] = frozenset()) -> None:
-    """Refuse a cut-off, and any option that the metric does not have."""
-    unknown = sorted(spec.options.keys() - options)
+def check_name(spec: MetricSpec) -> None:
+    """Refuse a cut-off and options, which metrics of answers, choices and steps do not have."""
     if spec.cutoff is not None:
         raise UserError(f'metric "{spec.base}" has no cut-off.', f'write "{spec.base}" without "@{spec.cutoff}"')
-    if unknown:
-        known = f"it has {', '.join(sorted(options))}" if options else f'write "{spec.base}" without options'
-        raise UserError(f'metric "{spec.base}" has no option "{unknown[0]}".', known)
+    for option in sorted(spec.options):
+        raise UserError(f'metric "{spec.base}" has no option "{option}".', f'write "{spec.base}" without options')
 
 
 def said(prediction: Prediction) -> str:

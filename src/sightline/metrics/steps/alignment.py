@@ -6,24 +6,20 @@ The best one-to-one assignment is found by the Hungarian method with potentials,
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sightline.metrics.answers.reply import without_thinking
-from sightline.metrics.context import TextEmbedder
 from sightline.metrics.steps.contradictions import find_contradictions
 from sightline.metrics.steps.split import split_steps
 from sightline.metrics.text.tokens import word_tokens
 from sightline.types import Choice, Prediction, Step, Text, Trace
 
-Similarity: TypeAlias = Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]
-"""From reference texts (rows) and predicted texts (columns) to similarities between 0 and 1."""
-THRESHOLD = 0.2
+_LEAST_ALIKE = 0.2
 _OTHER_KIND = 0.5
 _NEARNESS = 1e-6
 _UNNAMED = frozenset({"think", "search"})
@@ -134,34 +130,16 @@ def token_f1(references: Sequence[str], predictions: Sequence[str]) -> NDArray[n
     return result
 
 
-def embedder_similarity(embedder: TextEmbedder) -> Similarity:
-    """max(0, cosine) of the embedder's vectors."""
-
-    def similarity(references: Sequence[str], predictions: Sequence[str]) -> NDArray[np.float64]:
-        vectors = np.asarray(embedder.texts([*references, *predictions]), dtype=np.float64)
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        vectors = vectors / np.where(lengths > 0, lengths, 1.0)
-        cosines = vectors[: len(references)] @ vectors[len(references) :].T
-        return np.asarray(np.clip(cosines, 0.0, 1.0), dtype=np.float64)
-
-    return similarity
-
-
-def align_steps(
-    reference: Sequence[Step],
-    predicted: Sequence[Step],
-    similarity: Similarity = token_f1,
-    threshold: float = THRESHOLD,
-) -> Alignment:
-    """The one-to-one pairing with the largest sum of similarities, in any order; pairs below the threshold don't count.
+def align_steps(reference: Sequence[Step], predicted: Sequence[Step]) -> Alignment:
+    """The one-to-one pairing with the largest sum of similarities, in any order; pairs less alike than 0.2 don't count.
 
     Two steps that are named as different kinds count half as similar. Of equal sums the one nearest in place wins.
     """
     if not reference or not predicted:
         return Alignment((), len(reference), len(predicted))
-    weights = similarity([step.text for step in reference], [step.text for step in predicted])
+    weights = token_f1([step.text for step in reference], [step.text for step in predicted])
     weights = weights * _same_kind(reference, predicted)
-    weights = np.where(weights >= threshold, weights, 0.0)
+    weights = np.where(weights >= _LEAST_ALIKE, weights, 0.0)
     places = np.abs(np.subtract.outer(np.linspace(0, 1, len(reference)), np.linspace(0, 1, len(predicted))))
     pairs = [
         AlignedPair(row, column, float(weights[row, column]))
@@ -206,14 +184,9 @@ def predicted_steps(prediction: Prediction) -> tuple[Step, ...]:
     return shown if len(shown) > 1 else max(shown, split_steps(prediction.text), key=len)
 
 
-def compare_steps(
-    reference: Sequence[Step],
-    predicted: Sequence[Step],
-    similarity: Similarity = token_f1,
-    threshold: float = THRESHOLD,
-) -> ComparedSteps:
+def compare_steps(reference: Sequence[Step], predicted: Sequence[Step]) -> ComparedSteps:
     """Align, then look for contradictions between the aligned."""
-    alignment = align_steps(reference, predicted, similarity, threshold)
+    alignment = align_steps(reference, predicted)
     conflicts = [
         len(find_contradictions(reference[pair.reference].text, predicted[pair.predicted].text))
         for pair in alignment.pairs

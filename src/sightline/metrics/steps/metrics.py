@@ -5,25 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from sightline.errors import UserError
 from sightline.metrics.answers.metrics import check_name
 from sightline.metrics.context import Context
 from sightline.metrics.registry import Metric, MetricSpec, register
 from sightline.types import Answer, Choice, Failure, Prediction, Truth
 
 if TYPE_CHECKING:
-    from sightline.metrics.steps.alignment import ComparedSteps, Similarity
+    from sightline.metrics.steps.alignment import ComparedSteps
 
 
 def _metric(spec: MetricSpec, score: Callable[[ComparedSteps], float | None]) -> Metric:
     """0 for a failure; None where the truth has no steps."""
     from sightline.metrics.steps.alignment import compare_steps, predicted_steps
 
-    check_name(spec, frozenset({"similarity", "threshold"}))
-    threshold = _threshold(spec)
-    similarity = spec.options.get("similarity", "tokens")
-    if similarity not in ("tokens", "embedder"):
-        raise UserError(f'metric "{spec.base}": there is no similarity "{similarity}".', "use tokens or embedder")
+    check_name(spec)
 
     def value(truth: Truth, prediction: Prediction, context: Context) -> float | None:
         reference = truth.steps if isinstance(truth, Choice | Answer) else ()
@@ -31,36 +26,9 @@ def _metric(spec: MetricSpec, score: Callable[[ComparedSteps], float | None]) ->
             return None
         if isinstance(prediction, Failure):
             return 0.0
-        measure = _similarity(similarity, spec, context)
-        return score(compare_steps(reference, predicted_steps(prediction), measure, threshold))
+        return score(compare_steps(reference, predicted_steps(prediction)))
 
     return value
-
-
-def _threshold(spec: MetricSpec) -> float:
-    from sightline.metrics.steps.alignment import THRESHOLD
-
-    written = spec.options.get("threshold", str(THRESHOLD))
-    try:
-        threshold = float(written)
-    except ValueError:
-        threshold = -1.0
-    if not 0 < threshold <= 1:
-        raise UserError(f'metric "{spec.base}": the threshold "{written}" is not above 0 and at most 1.')
-    return threshold
-
-
-def _similarity(name: str, spec: MetricSpec, context: Context) -> Similarity:
-    from sightline.metrics.steps.alignment import embedder_similarity, token_f1
-
-    if name == "tokens":
-        return token_f1
-    if context.embedder is None:
-        raise UserError(
-            f'metric "{spec.base}(similarity=embedder)" needs an embedder, and none was given.',
-            "give one as Context(embedder=…), or use similarity=tokens",
-        )
-    return embedder_similarity(context.embedder)
 
 
 @register("step_coverage", kinds=("choose", "answer"))

@@ -13,7 +13,7 @@ import numpy as np
 from sightline.errors import UserError
 from sightline.metrics.context import Context
 from sightline.metrics.text.document import TextDocument, WordProfile, prefetch_profiles, profiles_of
-from sightline.metrics.text.similarity import Over, bounded, checked, compare, similarity
+from sightline.metrics.text.similarity import bounded, checked, similarity
 from sightline.metrics.text.tokens import word_tokens
 
 Ngram = tuple[str, ...]
@@ -69,13 +69,9 @@ def ngrams(tokens: Sequence[str], n: int) -> Iterable[Ngram]:
     return zip(*(tokens[start:] for start in range(n)), strict=False)
 
 
-def jaccard(prediction: str, references: Sequence[str], over: Over = "mean") -> float:
-    """|A ∩ B| / |A ∪ B| over the distinct words. Both without words: 1; only one: 0."""
-    return compare(_jaccard_scores, prediction, references, over)
-
-
 @similarity("jaccard", prefetch=prefetch_profiles)
-def _jaccard_scores(prediction: TextDocument, references: Sequence[TextDocument], context: Context) -> list[float]:
+def jaccard(prediction: TextDocument, references: Sequence[TextDocument], context: Context) -> list[float]:
+    """|A ∩ B| / |A ∪ B| over the distinct words. Both without words: 1; only one: 0."""
     own, *others = profiles_of([prediction, *references])
     return [_index(own, other) for other in others]
 
@@ -86,13 +82,9 @@ def _index(a: WordProfile, b: WordProfile) -> float:
     return common / union if union else 1.0
 
 
-def overlap(prediction: str, references: Sequence[str], over: Over = "mean") -> float:
-    """|A ∩ B| / min(|A|, |B|) over the distinct words. Both without words: 1; only one: 0."""
-    return compare(_overlap_scores, prediction, references, over)
-
-
 @similarity("overlap", prefetch=prefetch_profiles)
-def _overlap_scores(prediction: TextDocument, references: Sequence[TextDocument], context: Context) -> list[float]:
+def overlap(prediction: TextDocument, references: Sequence[TextDocument], context: Context) -> list[float]:
+    """|A ∩ B| / min(|A|, |B|) over the distinct words. Both without words: 1; only one: 0."""
     own, *others = profiles_of([prediction, *references])
     return [_coefficient(own, other) for other in others]
 
@@ -100,21 +92,6 @@ def _overlap_scores(prediction: TextDocument, references: Sequence[TextDocument]
 def _coefficient(a: WordProfile, b: WordProfile) -> float:
     fewer = min(len(a.keys), len(b.keys))
     return len(a.shared_with(b)[0]) / fewer if fewer else float(len(a.keys) == len(b.keys))
-
-
-def tfidf(
-    prediction: str,
-    references: Sequence[str],
-    over: Over = "mean",
-    idf: Mapping[str, float] | None = None,
-) -> float:
-    """Cosine of count × idf; idf over the given corpus, else over the prediction and its references.
-
-    Equals scikit-learn's TfidfVectorizer (smooth_idf, l2) with our words and with a vocabulary that covers the two
-    texts: a word that the given corpus lacks weighs as one of no document, so invented words lower the score.
-    No words on either side, or on both: 0.
-    """
-    return compare(_tfidf_scores, prediction, references, over, Context(idf=idf))
 
 
 def _tfidf_uses(context: Context) -> str:
@@ -131,7 +108,13 @@ def _prefetch_tfidf(documents: Sequence[TextDocument], context: Context) -> None
 
 
 @similarity("tfidf", prefetch=_prefetch_tfidf, uses=_tfidf_uses)
-def _tfidf_scores(prediction: TextDocument, references: Sequence[TextDocument], context: Context) -> list[float]:
+def tfidf(prediction: TextDocument, references: Sequence[TextDocument], context: Context) -> list[float]:
+    """Cosine of count × idf; idf over the given corpus, else over the prediction and its references.
+
+    Equals scikit-learn's TfidfVectorizer (smooth_idf, l2) with our words and with a vocabulary that covers the two
+    texts: a word that the given corpus lacks weighs as one of no document, so invented words lower the score.
+    No words on either side, or on both: 0.
+    """
     if context.idf is None:
         return _own_cosines(profiles_of([prediction, *references]))
     own = _weights(prediction.counts, context.idf)

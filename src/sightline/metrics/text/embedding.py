@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -10,21 +10,11 @@ from numpy.typing import NDArray
 
 from sightline.errors import UserError
 from sightline.metrics.context import Context, TextEmbedder, Vectors
-from sightline.metrics.text.bag_of_words import unseen_weight
 from sightline.metrics.text.document import TextDocument
-from sightline.metrics.text.similarity import SCORES, Over, Prf, Score, bounded, checked, compare, prf, similarity
-from sightline.metrics.text_metric import combine
+from sightline.metrics.text.similarity import bounded, f1, similarity
 
 # Tokens of either text that are compared at once, so that memory does not grow with the product of the lengths.
 _BLOCK = 1024
-
-
-def embedding(prediction: str, references: Sequence[str], embedder: TextEmbedder, over: Over = "mean") -> float:
-    """max(0, cosine) of the embedder's vectors. A blank text or a zero vector on either side: 0.
-
-    Cut off at 0 because a failure counts as 0, and no answer may score below a failure.
-    """
-    return compare(_embedding_scores, prediction, references, over, Context(embedder=embedder))
 
 
 def embedder_of(context: Context, metric: str) -> TextEmbedder:
@@ -64,7 +54,11 @@ def _has_vector(item: TextDocument, embedder: TextEmbedder) -> bool:
 
 
 @similarity("embedding", prefetch=_prefetch_vectors, uses=_embedding_uses)
-def _embedding_scores(prediction: TextDocument, references: Sequence[TextDocument], context: Context) -> list[float]:
+def embedding(prediction: TextDocument, references: Sequence[TextDocument], context: Context) -> list[float]:
+    """max(0, cosine) of the embedder's vectors. A blank text or a zero vector on either side: 0.
+
+    Cut off at 0 because a failure counts as 0, and no answer may score below a failure.
+    """
     _prefetch_vectors([prediction, *references], context)
     return [_cosine(prediction, reference) for reference in references]
 
@@ -85,24 +79,6 @@ class TokenEmbedder(Protocol):
     def tokens(self, text: str) -> tuple[Sequence[str], Vectors]: ...
 
 
-def bertscore(
-    prediction: str,
-    references: Sequence[str],
-    embedder: TokenEmbedder,
-    over: Over = "mean",
-    idf: Mapping[str, float] | None = None,
-    score: Score = "f1",
-) -> float:
-    """P = Σ_x w(x) · max_y cos(x, y) / Σ_x w(x) over predicted tokens x, R the same over y; F1, not below 0.
-
-    w is 1, or the token's idf; a token that the corpus lacks weighs as one of no document. No rescaling to a baseline.
-    No tokens on either side, or on both: 0.
-    """
-    others = [embedder.tokens(text) for text in checked(references)]
-    own = embedder.tokens(prediction)
-    return combine([bounded(_match(own, other, idf).pick(score)) for other in others], over)
-
-
 def _token_embedder(context: Context) -> TokenEmbedder:
     embedder = embedder_of(context, "bertscore")
     if isinstance(embedder, TokenEmbedder):
@@ -118,34 +94,22 @@ def _bertscore_uses(context: Context) -> str:
     return f"{embedder.name}@{embedder.revision}"
 
 
-@similarity("bertscore", choices={"score": SCORES, "weights": ("equal", "idf")}, uses=_bertscore_uses)
-def _bertscore_scores(
-    prediction: TextDocument,
-    references: Sequence[TextDocument],
-    context: Context,
-    score: Score = "f1",
-    weights: str = "equal",
-) -> list[float]:
+@similarity("bertscore", uses=_bertscore_uses)
+def bertscore(prediction: TextDocument, references: Sequence[TextDocument], context: Context) -> list[float]:
+    """F1 of P, the mean over predicted tokens x of max_y cos(x, y), and R, the same over y; not below 0.
+
+    No weights, no rescaling to a baseline. No tokens on either side, or on both: 0.
+    """
     embedder = _token_embedder(context)
-    if weights == "idf" and context.idf is None:
-        raise UserError(
-            'metric "bertscore(weights=idf)" needs the words\' idf, and none was given.',
-            "give Context(idf=document_frequencies(references)), or leave weights=idf out",
-        )
     own = embedder.tokens(prediction.text)
-    idf = context.idf if weights == "idf" else None
-    return [bounded(_match(own, embedder.tokens(reference.text), idf).pick(score)) for reference in references]
+    return [bounded(_match(own, embedder.tokens(reference.text))) for reference in references]
 
 
-def _match(
-    prediction: tuple[Sequence[str], Vectors],
-    reference: tuple[Sequence[str], Vectors],
-    idf: Mapping[str, float] | None,
-) -> Prf:
+def _match(prediction: tuple[Sequence[str], Vectors], reference: tuple[Sequence[str], Vectors]) -> float:
     if not prediction[0] or not reference[0]:
-        return Prf(0.0, 0.0, 0.0)
+        return 0.0
     rows, columns = _nearest(prediction[1], reference[1])
-    return prf(_average(rows, prediction[0], idf), _average(columns, reference[0], idf))
+    return f1(float(rows.mean()), float(columns.mean()))
 
 
 def _nearest(a: Vectors, b: Vectors) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -164,12 +128,3 @@ def _unit(vectors: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
     wide = np.asarray(vectors, dtype=np.float64)
     lengths: NDArray[np.float64] = np.linalg.norm(wide, axis=1, keepdims=True)
     return wide / np.where(lengths > 0, lengths, 1.0)
-
-
-def _average(values: NDArray[np.float64], tokens: Sequence[str], idf: Mapping[str, float] | None) -> float:
-    if idf is None:
-        return float(values.mean())
-    unseen = unseen_weight(idf)
-    weights = np.array([idf.get(token, unseen) for token in tokens])
-    total = float(weights.sum())
-    return float(values @ weights) / total if total > 0 else 0.0

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from sightline.errors import UserError
 from sightline.metrics.context import Context
 from sightline.metrics.text.bag_of_words import DocumentFrequency, Ngram, ngrams
 from sightline.metrics.text.document import TextDocument
-from sightline.metrics.text.similarity import Over, checked, compare, similarity
+from sightline.metrics.text.similarity import similarity
 
 _BLEU_ORDERS = range(1, 5)
 _CHRF_ORDERS = range(1, 7)
@@ -23,111 +23,45 @@ _CIDER_SIGMA = 6.0
 _CIDER_SCALE = 10.0
 
 
-class _BleuStatistics(NamedTuple):
-    predicted: int
-    wanted: int
-    correct: tuple[int, ...]
-    total: tuple[int, ...]
-
-
-def bleu(prediction: str, references: Sequence[str], over: Over = "mean") -> float:
+@similarity("bleu")
+def bleu(prediction: TextDocument, references: Sequence[TextDocument], context: Context) -> list[float]:
     """BP · exp(mean_n ln p_n), n = 1…4, BP = min(1, exp(1 - r/c)), against one reference at a time, in 0…1.
 
     Equals sacrebleu's sentence BLEU / 100: 13a tokens, case kept, orders that the prediction is too short for
     left out, and a p_n without a match smoothed to 1 / (2^k · total), k counting such orders ("exp").
     No unigram in common, or no tokens on either side: 0.
     """
-    return compare(_bleu_scores, prediction, references, over)
+    return [_bleu(prediction, reference) for reference in references]
 
 
-def corpus_bleu(
-    predictions: Iterable[str], references: Iterable[Sequence[str]], effective_order: bool = False
-) -> float:
-    """BLEU of a whole corpus in 0…1, all references of an item together: sacrebleu's corpus BLEU / 100.
-
-    With `effective_order` and one prediction: sacrebleu's sentence BLEU against several references.
-    """
-    sums: _BleuStatistics | None = None
-    for prediction, texts in zip(predictions, references, strict=True):
-        found = _bleu_statistics(TextDocument(prediction), [TextDocument(text) for text in checked(texts)])
-        sums = found if sums is None else _add_bleu(sums, found)
-    if sums is None:
-        raise UserError("there is no prediction to score.", "give at least one prediction")
-    return _bleu(sums, effective_order)
-
-
-@similarity("bleu")
-def _bleu_scores(prediction: TextDocument, references: Sequence[TextDocument], context: Context) -> list[float]:
-    return [_bleu(_bleu_statistics(prediction, [reference]), effective_order=True) for reference in references]
-
-
-def _bleu_statistics(prediction: TextDocument, references: Sequence[TextDocument]) -> _BleuStatistics:
-    length = len(prediction.bleu)
-    lengths = (len(reference.bleu) for reference in references)
-    return _BleuStatistics(
-        length,
-        min(lengths, key=lambda other: (abs(length - other), other)),
-        tuple(_clipped(prediction, references, n) for n in _BLEU_ORDERS),
-        tuple(max(0, length - n + 1) for n in _BLEU_ORDERS),
-    )
-
-
-def _clipped(prediction: TextDocument, references: Sequence[TextDocument], n: int) -> int:
-    """How many of the prediction's n-grams occur in a reference, none more often than it does there."""
+def _clipped(prediction: TextDocument, reference: TextDocument, n: int) -> int:
+    """How many of the prediction's n-grams occur in the reference, none more often than it does there."""
     own = Counter(ngrams(prediction.bleu, n))
-    limit: Counter[Ngram] = Counter()
-    for reference in references:
-        limit |= Counter(filter(own.__contains__, ngrams(reference.bleu, n)))
+    limit = Counter(filter(own.__contains__, ngrams(reference.bleu, n)))
     return sum(min(count, own[ngram]) for ngram, count in limit.items())
 
 
-def _add_bleu(a: _BleuStatistics, b: _BleuStatistics) -> _BleuStatistics:
-    return _BleuStatistics(
-        a.predicted + b.predicted,
-        a.wanted + b.wanted,
-        tuple(map(sum, zip(a.correct, b.correct, strict=True))),
-        tuple(map(sum, zip(a.total, b.total, strict=True))),
-    )
-
-
-def _bleu(found: _BleuStatistics, effective_order: bool) -> float:
-    if not any(found.correct) or (not effective_order and not all(found.total)):
-        return 0.0
-    logs = []
-    halvings = 1.0
-    for correct, total in zip(found.correct, found.total, strict=True):
-        if not total:
-            break
+def _bleu(prediction: TextDocument, reference: TextDocument) -> float:
+    length, logs, halvings = len(prediction.bleu), [], 1.0
+    for n in _BLEU_ORDERS[:length]:
+        correct = _clipped(prediction, reference, n)
+        if n == 1 and not correct:
+            return 0.0
         if not correct:
             halvings *= 2
-        logs.append(math.log((correct or 1 / halvings) / total))
-    brevity = min(0.0, 1 - found.wanted / found.predicted)
-    return math.exp(brevity + math.fsum(logs) / len(logs))
+        logs.append(math.log((correct or 1 / halvings) / (length - n + 1)))
+    if not logs:
+        return 0.0
+    return math.exp(min(0.0, 1 - len(reference.bleu) / length) + math.fsum(logs) / len(logs))
 
 
-def chrf(prediction: str, references: Sequence[str], over: Over = "mean") -> float:
+@similarity("chrf")
+def chrf(prediction: TextDocument, references: Sequence[TextDocument], context: Context) -> list[float]:
     """(1 + β²) P R / (β² P + R), β = 2, P and R means over character n-grams n = 1…6, in 0…1.
 
     Equals sacrebleu's chrF2 / 100: case kept, white space removed, orders longer than either text left out.
     No characters on either side, or on both: 0.
     """
-    return compare(_chrf_scores, prediction, references, over)
-
-
-def corpus_chrf(predictions: Iterable[str], references: Iterable[Sequence[str]]) -> float:
-    """chrF of a whole corpus in 0…1, the best reference of each item: sacrebleu's corpus chrF2 / 100."""
-    sums: _ChrfStatistics | None = None
-    for prediction, texts in zip(predictions, references, strict=True):
-        own = TextDocument(prediction)
-        found = max((_chrf_statistics(own, TextDocument(text)) for text in checked(texts)), key=_chrf)
-        sums = found if sums is None else _add_chrf(sums, found)
-    if sums is None:
-        raise UserError("there is no prediction to score.", "give at least one prediction")
-    return _chrf(sums)
-
-
-@similarity("chrf")
-def _chrf_scores(prediction: TextDocument, references: Sequence[TextDocument], context: Context) -> list[float]:
     return [_chrf(_chrf_statistics(prediction, reference)) for reference in references]
 
 
@@ -149,10 +83,6 @@ def _runs(text: str, n: int) -> Iterator[str]:
     return (text[start : start + n] for start in range(len(text) - n + 1))
 
 
-def _add_chrf(a: _ChrfStatistics, b: _ChrfStatistics) -> _ChrfStatistics:
-    return [(x[0] + y[0], x[1] + y[1], x[2] + y[2]) for x, y in zip(a, b, strict=True)]
-
-
 def _chrf(found: _ChrfStatistics) -> float:
     shares = [(match / predicted, match / wanted) for predicted, wanted, match in found if predicted and wanted]
     precision = sum(share for share, _ in shares) / max(len(shares), 1)
@@ -160,15 +90,6 @@ def _chrf(found: _ChrfStatistics) -> float:
     if not precision + recall:
         return 0.0
     return (1 + _BETA_SQUARED) * precision * recall / (_BETA_SQUARED * precision + recall)
-
-
-def cider(prediction: str, references: Sequence[str], frequencies: DocumentFrequency, over: Over = "mean") -> float:
-    """10/4 · Σ_n e^(-(|c|-|s|)²/2σ²) · Σ min(g_n(c), g_n(s)) · g_n(s) / (‖g_n(c)‖ ‖g_n(s)‖), n = 1…4, σ = 6, in 0…10.
-
-    g_n holds count × ln(N / max(1, df)) for each n-gram, df counted over the N tasks' references. An order
-    without a vector on either side adds 0, so a text shorter than four words stays below 10; with N = 1 all is 0.
-    """
-    return compare(_cider_scores, prediction, references, over, Context(idf=frequencies))
 
 
 def _cider_uses(context: Context) -> str:
@@ -186,7 +107,12 @@ def _frequencies(context: Context) -> DocumentFrequency:
 
 
 @similarity("cider", uses=_cider_uses)
-def _cider_scores(prediction: TextDocument, references: Sequence[TextDocument], context: Context) -> list[float]:
+def cider(prediction: TextDocument, references: Sequence[TextDocument], context: Context) -> list[float]:
+    """10/4 · Σ_n e^(-(|c|-|s|)²/2σ²) · Σ min(g_n(c), g_n(s)) · g_n(s) / (‖g_n(c)‖ ‖g_n(s)‖), n = 1…4, σ = 6, in 0…10.
+
+    g_n holds count × ln(N / max(1, df)) for each n-gram, df counted over the N tasks' references. An order
+    without a vector on either side adds 0, so a text shorter than four words stays below 10; with N = 1 all is 0.
+    """
     frequencies = _frequencies(context)
     own = _cider_vectors(prediction.words, frequencies)
     return [

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 
 from sightline.metrics.context import Context
 from sightline.metrics.text.document import TextDocument
-from sightline.metrics.text.similarity import SCORES, Over, Prf, Score, compare, from_matches, similarity
+from sightline.metrics.text.similarity import f1, similarity
 
 # Bits in one integer: a table of masks never exceeds block × block / 16 bytes, however long the texts are.
 _BLOCK = 8_192
-_CHOICES = {"score": SCORES, "tokens": ("rouge", "words")}
+_CHOICES = {"tokens": ("rouge", "words")}
 
 
 def lcs_length(a: Sequence[str], b: Sequence[str]) -> int:
@@ -70,50 +69,39 @@ def _block(short: Sequence[str], long: Sequence[str], carries: bytearray) -> int
     return width - state.bit_count()
 
 
-def _match_words(prediction: TextDocument, reference: TextDocument, tokens: str) -> Prf:
+@similarity("rouge-1", choices=_CHOICES)
+def rouge_1(
+    prediction: TextDocument, references: Sequence[TextDocument], context: Context, tokens: str = "rouge"
+) -> list[float]:
+    """F1 of m = Σ_w min(count in prediction, count in reference): P = m/|prediction|, R = m/|reference|.
+
+    Equals rouge-score's rouge1 without stemming. No tokens on either side, or on both: 0.
+    """
+    return [_shared_words(prediction, reference, tokens) for reference in references]
+
+
+def _shared_words(prediction: TextDocument, reference: TextDocument, tokens: str) -> float:
     if tokens == "words":
         a, b = prediction.counts, reference.counts
     else:
         a, b = prediction.rouge_counts, reference.rouge_counts
     common = a.keys() & b.keys()
     matches = sum(map(min, map(a.__getitem__, common), map(b.__getitem__, common)))
-    return from_matches(matches, a.total(), b.total())
+    return _f1(matches, a.total(), b.total())
 
 
-def _match_subsequence(prediction: TextDocument, reference: TextDocument, tokens: str) -> Prf:
-    if tokens == "words":
-        a, b = prediction.words, reference.words
-    else:
-        a, b = prediction.rouge, reference.rouge
-    return from_matches(lcs_length(a, b), len(a), len(b))
-
-
-def _scores(
-    match: Callable[[TextDocument, TextDocument, str], Prf],
-    prediction: TextDocument,
-    references: Sequence[TextDocument],
-    context: Context,
-    score: Score = "f1",
-    tokens: str = "rouge",
+@similarity("rouge-l", choices=_CHOICES)
+def rouge_l(
+    prediction: TextDocument, references: Sequence[TextDocument], context: Context, tokens: str = "rouge"
 ) -> list[float]:
-    return [match(prediction, reference, tokens).pick(score) for reference in references]
-
-
-_rouge_1_scores = similarity("rouge-1", choices=_CHOICES)(partial(_scores, _match_words))
-_rouge_l_scores = similarity("rouge-l", choices=_CHOICES)(partial(_scores, _match_subsequence))
-
-
-def rouge_1(prediction: str, references: Sequence[str], over: Over = "mean", score: Score = "f1") -> float:
-    """F1 of m = Σ_w min(count in prediction, count in reference): P = m/|prediction|, R = m/|reference|.
-
-    Equals rouge-score's rouge1 without stemming. No tokens on either side, or on both: 0.
-    """
-    return compare(_rouge_1_scores, prediction, references, over, score=score)
-
-
-def rouge_l(prediction: str, references: Sequence[str], over: Over = "mean", score: Score = "f1") -> float:
     """F1 of m = length of the longest common subsequence: P = m/|prediction|, R = m/|reference|.
 
     Equals rouge-score's rougeL without stemming. No tokens on either side, or on both: 0.
     """
-    return compare(_rouge_l_scores, prediction, references, over, score=score)
+    part = "words" if tokens == "words" else "rouge"
+    texts = [getattr(document, part) for document in (prediction, *references)]
+    return [_f1(lcs_length(texts[0], other), len(texts[0]), len(other)) for other in texts[1:]]
+
+
+def _f1(matches: int, predicted: int, wanted: int) -> float:
+    return f1(matches / predicted, matches / wanted) if predicted and wanted else 0.0

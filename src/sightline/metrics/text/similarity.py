@@ -5,47 +5,22 @@ To add a text metric, write a function from documents to one score for each refe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Literal, NamedTuple, TypeAlias
 
 from sightline.errors import UserError
 from sightline.metrics.context import Context
 from sightline.metrics.registry import Metric, MetricSpec, metric, register
 from sightline.metrics.text.document import TextDocument
-from sightline.metrics.text_metric import Each, Prefetch, TextMetric, combine
+from sightline.metrics.text_metric import Each, Prefetch, TextMetric
 
-Score: TypeAlias = Literal["f1", "precision", "recall"]
-SCORES: tuple[Score, ...] = ("f1", "precision", "recall")
 _SHARED = {"part": ("answer", "thinking"), "over": ("mean", "max")}
 
 
-class Prf(NamedTuple):
-    """Three views of one match."""
-
-    precision: float
-    recall: float
-    f1: float
-
-    def pick(self, score: Score) -> float:
-        """The one asked for by name."""
-        return float(getattr(self, score))
-
-
-def prf(precision: float, recall: float) -> Prf:
-    """With F1 = 2PR / (P + R); 0 where P + R is not positive."""
+def f1(precision: float, recall: float) -> float:
+    """2PR / (P + R); 0 where P + R is not positive."""
     both = precision + recall
-    return Prf(precision, recall, 2 * precision * recall / both if both > 0 else 0.0)
-
-
-def from_matches(matches: int, predicted: int, wanted: int) -> Prf:
-    """From counts; all 0 where either side is empty."""
-    if not predicted or not wanted:
-        return Prf(0.0, 0.0, 0.0)
-    return prf(matches / predicted, matches / wanted)
-
-
-Over: TypeAlias = Literal["mean", "max"]
+    return 2 * precision * recall / both if both > 0 else 0.0
 
 
 def similarity(
@@ -86,17 +61,10 @@ def bounded(cosine: float) -> float:
     return min(1.0, max(0.0, cosine))
 
 
-def compare(
-    each: Each,
-    prediction: str,
-    references: Sequence[str],
-    over: Over,
-    context: Context | None = None,
-    **options: str,
-) -> float:
-    """The score of plain strings; there must be at least one reference."""
+def score_texts(name: str, prediction: str, references: Sequence[str], context: Context | None = None) -> float:
+    """The score of plain strings by the metric of that name; there must be at least one reference."""
     others = [TextDocument(text) for text in checked(references)]
-    return combine(each(TextDocument(prediction), others, context or Context(), **options), over)
+    return text_metric(name).score(TextDocument(prediction), others, context or Context())
 
 
 def checked(references: Sequence[str]) -> Sequence[str]:
@@ -114,8 +82,3 @@ def text_metric(name: str) -> TextMetric:
     if not isinstance(found, TextMetric):
         raise UserError(f'"{name}" is not a text metric.', "see docs/metrics-text.md for the list")
     return found
-
-
-def describe(names: Iterable[str], context: Context) -> dict[str, str]:
-    """What each metric computes and with which embedder, to be shown beside its score."""
-    return {name: text_metric(name).label(context) for name in names}
