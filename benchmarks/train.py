@@ -38,9 +38,9 @@ from array_examples import ArrayExamples
 from drawing import STEPS, Wanted, drawn
 
 from sightline.reason.train.examples import ROUND, TrainBatch
-from sightline.reason.train.glimpse import GlimpseForConditionalGeneration, glimpse_config, learn_tokenizer
 from sightline.reason.train.loop import TrainSettings, TrainStage, steps_of, train
 from sightline.reason.train.trainer import peak_of_gpu
+from sightline_world.models.glimpse import GlimpseForConditionalGeneration, glimpse_config, learn_tokenizer
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 SPELL = 10 if DEVICE == "cuda" else 1
@@ -190,7 +190,7 @@ def theirs(
     return watch.speed([SPELL * size * mean] * (len(watch.times) - 1))
 
 
-@patch.dict("sightline.reason.train.glimpse_vision._EVEN", clear=True)
+@patch.dict("sightline_world.models.glimpse_vision._EVEN", clear=True)
 def work(model: GlimpseForConditionalGeneration, examples: ArrayExamples) -> float:
     """Operations for a token: counted in a forward pass without padding, three times that for what is trained."""
     trunk = f"{type(model).__name__}.eye.trunk"

@@ -132,7 +132,6 @@ untyped: Any = sightline
         (lambda: untyped.ablate("bench", "out", model="openai/gpt-5", without="sound"), 'no ablation "sound"'),
         (lambda: untyped.curriculum("bench", "mir", "out", format="csv"), 'no format "csv"'),
         (lambda: untyped.curriculum("bench", "mirr", "out"), 'no plan "mirr"'),
-        (lambda: untyped.train("course", "out", model="glimpse", optimizer="sgd"), "Choose from adamw, muon"),
         (lambda: untyped.mine("out", model="openai/gpt-5", stages="parsing"), "Choose from parse, associate"),
         (lambda: untyped.mine(model="openai/gpt-5"), "no place for the benchmark"),
         (lambda: untyped.power("run", difference=0.1), "1 runs were given"),

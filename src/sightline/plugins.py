@@ -172,6 +172,7 @@ _OURS: Mapping[str, Mapping[str, str]] = {
     "models": {
         "photos": "sightline.models.built_in:PHOTOS",
     },
+    "trainable": {},
 }
 """Name → target, by group; in the order in which they are listed."""
 GROUPS = tuple(_OURS)
@@ -182,6 +183,8 @@ _IN_WORLD_PACKAGE = (
     ("commands", "world"),
     ("commands", "demo"),
     ("models", "world"),
+    ("trainable", "glimpse"),
+    ("trainable", "glimpse-tiny"),
 )
 """Names for which the package is named where it is not installed."""
 _TYPES = {
@@ -195,7 +198,7 @@ _TYPES = {
     "models": "sightline.models.built_in:BuiltInModel",
 }
 """What plug-ins of a group are made with; named to the authors of one that imports what is no longer there."""
-_FUNCTIONS = ("embedders", "chat", "metrics", "planners")
+_FUNCTIONS = ("embedders", "chat", "metrics", "planners", "trainable")
 """Groups whose plug-ins are functions."""
 _MOVED = {
     "bench": "sightline.benchmark",

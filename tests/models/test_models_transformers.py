@@ -210,7 +210,7 @@ def shown(*colours: str) -> ChatRequest:
 
 
 def test_a_model_that_was_trained_here_answers(glimpse_model: Path) -> None:
-    from sightline.reason.train.glimpse_vision import TOKENS
+    from sightline_world.models.glimpse_vision import TOKENS
 
     one, two = ask(glimpse_model, shown("red"), shown("red", "blue"))
     assert said(two).usage.input - said(one).usage.input == TOKENS

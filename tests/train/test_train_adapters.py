@@ -12,9 +12,9 @@ from huggingface_hub import constants
 
 from hub_unreachable import cut_off
 from sightline.errors import UserError
-from sightline.reason.train.glimpse import GlimpseProcessor
 from sightline.reason.train.models import open_model, save
 from sightline.reason.train.trainer import run_training
+from sightline_world.models.glimpse import GlimpseProcessor
 from train_tools import SETTINGS, course_in, losses_of, stages_of
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"

@@ -16,18 +16,18 @@ from PIL import Image
 sys.path.insert(0, str(Path(__file__).parents[2] / "training/curriculum"))
 from array_examples import ArrayExamples, TrainText
 
-from sightline.reason.train import glimpse_vision
 from sightline.reason.train.examples import IGNORED
-from sightline.reason.train.glimpse import (
+from sightline.reason.train.loop import compile_blocks
+from sightline.reason.train.trainer import chosen_option, generated_texts
+from sightline_world.models import glimpse_vision
+from sightline_world.models.glimpse import (
     GlimpseForConditionalGeneration,
     GlimpseProcessor,
     as_pixels,
     glimpse_config,
     learn_tokenizer,
 )
-from sightline.reason.train.glimpse_vision import HIGH, KINDS, PARTS, ROWS, THINGS, TOKENS, WIDE, spots_of, waves
-from sightline.reason.train.loop import compile_blocks
-from sightline.reason.train.trainer import chosen_option, generated_texts
+from sightline_world.models.glimpse_vision import HIGH, KINDS, PARTS, ROWS, THINGS, TOKENS, WIDE, spots_of, waves
 
 TEXTS = ["Which is the lightest of the yellow camera, the red mug and 45 others?", "The answer is C. [12 34 56 78]"]
 TOKENIZER = learn_tokenizer(TEXTS * 3, 400)

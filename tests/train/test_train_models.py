@@ -13,10 +13,10 @@ from PIL import Image
 
 from sightline.errors import UserError
 from sightline.reason.train.examples import RecordExamples, joined, opened
-from sightline.reason.train.glimpse import learn_tokenizer
 from sightline.reason.train.models import open_model
 from sightline.reason.train.records import read_records
 from sightline.reason.train.trainer import run_training
+from sightline_world.models.glimpse import learn_tokenizer
 from train_tools import COLOURS, SETTINGS, course_in, losses_of, row_of
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from torch import nn
 
-from sightline.reason.train.muon import Muon, orthogonal
+sys.path.insert(0, str(Path(__file__).parents[2] / "training/curriculum"))
+
+from muon import Muon, orthogonal
 
 
 @pytest.mark.parametrize("shape", [(3, 16, 48), (2, 48, 16), (1, 32, 32)])

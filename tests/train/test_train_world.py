@@ -28,9 +28,9 @@ from levels import HALVES, answered_by, learnt_by, measured
 from network import Reader
 
 from sightline.reason.curriculum.plan import load_plan
-from sightline.reason.train.glimpse import GlimpseForConditionalGeneration, glimpse_config, learn_tokenizer
-from sightline.reason.train.glimpse_vision import HUES, KINDS, TAGS
 from sightline.reason.train.trainer import chosen_option, generated_texts
+from sightline_world.models.glimpse import GlimpseForConditionalGeneration, glimpse_config, learn_tokenizer
+from sightline_world.models.glimpse_vision import HUES, KINDS, TAGS
 from sightline_world.scene import SCENE_COLOURS, SCENE_KINDS
 
 SETTING = Setting(questions=24)

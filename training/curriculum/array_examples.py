@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from sightline.reason.train.examples import IGNORED, ROUND, TrainBatch
-from sightline.reason.train.glimpse import ASSISTANT, END, IMAGE, SPECIAL, USER
-from sightline.reason.train.glimpse_vision import TOKENS
+from sightline_world.models.glimpse import ASSISTANT, END, IMAGE, SPECIAL, USER
+from sightline_world.models.glimpse_vision import TOKENS
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sightline.reason.train.glimpse import GlimpseForConditionalGeneration
 from sightline.reason.train.trainer import untracked
+from sightline_world.models.glimpse import GlimpseForConditionalGeneration
 
 _LOOK_UP = 32
 """Rounds between looks at whether all have ended."""

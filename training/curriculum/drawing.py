@@ -24,12 +24,12 @@ from PIL import Image
 from torch import Tensor
 
 from sightline.errors import UserError
-from sightline.reason.train.glimpse import GlimpseForConditionalGeneration, as_pixels
-from sightline.reason.train.glimpse_vision import COLUMNS, HIGH, PARTS, WIDE
 from sightline.types import PictureRef, Step
 from sightline_world.captions import caption
 from sightline_world.choose import ChooseTask, choose_task
 from sightline_world.draw import draw
+from sightline_world.models.glimpse import GlimpseForConditionalGeneration, as_pixels
+from sightline_world.models.glimpse_vision import COLUMNS, HIGH, PARTS, WIDE
 from sightline_world.scene import Figure, SceneGraph, Thing
 from sightline_world.scene_plans import random_plan
 

@@ -31,6 +31,7 @@ from asking import said_together
 from drawing import STEPS, Drawing, Wanted, items_of, looked_at_once
 from keeping import load
 from levels import HALVES, answered_by, learnt_by, measured
+from muon import muon
 from scores import mode_of
 from torch import nn
 
@@ -162,7 +163,6 @@ class Experiment:
         stages = stages_of(arm, pool, setting, seed, self.asker.tokenizer, self._budget(pool, setting))
         settings = TrainSettings(
             rate=setting.rate,
-            optimiser="muon",
             # One that falls all the way would teach least what comes last, and so decide about orders.
             schedule="plateau",
             tokens=self.tokens,
@@ -188,7 +188,7 @@ class Experiment:
 
         # To answer at once is taught by a last stage alone, so there is nothing to ask before.
         watched = len(stages) > 1 and mode_of(arm) == "chain" and (seed == self.first or arm == "mir")
-        done = train(model, stages, settings, log, evaluate=evaluate if watched else None)
+        done = train(model, stages, settings, log, evaluate=evaluate if watched else None, optimise=muon)
         return {"tokens": done.tokens, "said": done.said, "seconds": round(done.seconds, 2), "losses": losses}
 
 

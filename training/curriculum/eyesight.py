@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from sightline.reason.train.glimpse import GlimpseForConditionalGeneration
-from sightline.reason.train.glimpse_vision import HUES, waves
+from sightline_world.models.glimpse import GlimpseForConditionalGeneration
+from sightline_world.models.glimpse_vision import HUES, waves
 from sightline_world.scene import SCENE_COLOURS, SCENE_KINDS
 
 EPSILON = 1e-5

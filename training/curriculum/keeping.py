@@ -10,7 +10,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from sightline.reason.train.glimpse import GlimpseConfig, GlimpseForConditionalGeneration, GlimpseProcessor, as_fast
+from sightline_world.models.glimpse import GlimpseConfig, GlimpseForConditionalGeneration, GlimpseProcessor, as_fast
 
 _MOST = 15_000_000
 

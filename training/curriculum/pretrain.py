@@ -27,10 +27,11 @@ from choices import choices_of
 from drawing import DESCRIBE, Drawing, Wanted, drawn
 from eyesight import give_eye, name_things, order_numbers
 from keeping import keep, load
+from muon import muon
 
-from sightline.reason.train.glimpse import GlimpseForConditionalGeneration, glimpse_config, learn_tokenizer
 from sightline.reason.train.loop import TrainSettings, TrainStage, train
 from sightline.reason.train.trainer import untracked
+from sightline_world.models.glimpse import GlimpseForConditionalGeneration, glimpse_config, learn_tokenizer
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 SIMPLE = (
@@ -164,7 +165,6 @@ def main() -> None:
     settings = TrainSettings(
         rate=chosen.rate,
         decay=0.05,
-        optimiser="muon",
         tokens=chosen.tokens,
         half=DEVICE == "cuda",
         compiled=chosen.compiled,
@@ -184,7 +184,7 @@ def main() -> None:
                     file.write(json.dumps({"step": entry["step"], "held-out": found}) + "\n")
                     say(", ".join(_short(kind, found[kind]) for kind in SIMPLE if kind in found))
 
-        totals = train(model, [TrainStage("pretrain", training, tokens=10**15)], settings, log)
+        totals = train(model, [TrainStage("pretrain", training, tokens=10**15)], settings, log, optimise=muon)
     keep(model, tokenizer, chosen.out)
     say("weights kept")
     scores = held_out(model, kinds, trying, len(kinds))

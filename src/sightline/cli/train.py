@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
@@ -27,7 +27,6 @@ def train(
     resume: Switch = False,
     eval: Annotated[list[Path] | None, Parameter(consume_multiple=True)] = None,  # noqa: A002
     rate: Above = 2e-5,
-    optimiser: Literal["adamw", "muon"] = "adamw",
     tokens: Positive = 8_192,
     together: Positive = 1,
     answer_tokens: Positive = 512,
@@ -49,8 +48,6 @@ def train(
     eval:
         Questions to ask after each stage: benchmarks, curricula (the last stage that gives no steps), or files of
         records with answers.
-    optimiser:
-        How weights are moved; muon takes fewer steps for a small model that is trained whole (try --rate 1e-3).
     """
     from sightline.reason.train.__main__ import tell
 
@@ -64,7 +61,6 @@ def train(
             resume=resume,
             evals=eval or (),
             rate=rate,
-            optimizer=optimiser,
             tokens=tokens,
             together=together,
             answer_tokens=answer_tokens,

@@ -6,12 +6,12 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from sightline.benchmark.files import HEADER
 from sightline.calls.session import Session
 from sightline.english import counted
-from sightline.errors import MissingExtraError, UserError, require_at_least, require_one_of
+from sightline.errors import MissingExtraError, UserError, require_at_least
 from sightline.io.files import PathLike, as_path
 from sightline.reason.curriculum.lessons import eval_questions
 from sightline.reason.train.records import TrainRecord, by_name, read_questions
@@ -31,7 +31,6 @@ def train(
     resume: bool = False,
     evals: PathLike | Sequence[PathLike] = (),
     rate: float = 2e-5,
-    optimizer: Literal["adamw", "muon"] = "adamw",
     tokens: int = 8_192,
     together: int = 1,
     answer_tokens: int = 512,
@@ -56,7 +55,8 @@ def train(
     out:
         The folder for the model, its log, its curves and the checkpoint.
     model:
-        A folder with a model of transformers, its name on the hub, or a new small one: glimpse, glimpse-tiny.
+        A folder with a model of transformers, its name on the hub, or a new small one of the package sightline-world:
+        glimpse, glimpse-tiny.
     lora:
         Train low-rank weights of this rank beside the model's own, rather than all of them.
     stages:
@@ -68,8 +68,6 @@ def train(
         records with answers.
     rate:
         The highest learning rate.
-    optimizer:
-        "adamw", or "muon", which takes fewer steps for a small model that is trained whole (try a rate of 1e-3).
     tokens:
         Tokens of a batch, padding included.
     together:
@@ -112,7 +110,6 @@ def train(
     require_at_least(1, lora=lora, tokens=tokens, together=together, answer_tokens=answer_tokens, limit=limit)
     require_at_least(1, keep_every=keep_every, log_every=log_every)
     require_at_least(0, rate=rate, seed=seed)
-    require_one_of(("adamw", "muon"), optimizer=optimizer)
     if any(find_spec(name) is None for name in _NEEDED):
         raise MissingExtraError("training", "train")
     from sightline.reason.train.loop import TrainSettings
@@ -120,7 +117,6 @@ def train(
 
     settings = TrainSettings(
         rate=rate,
-        optimiser=optimizer,
         tokens=tokens,
         together=together,
         keep_every=keep_every,

@@ -37,7 +37,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--resume", action="store_true")
     parser.add_argument("--eval", type=Path, nargs="+", default=[], help="records with answers, or a curriculum")
     parser.add_argument("--rate", type=float, default=2e-5)
-    parser.add_argument("--optimiser", choices=["adamw", "muon"], default="adamw")
     parser.add_argument("--tokens", type=int, default=8_192, help="of a batch, padding included")
     parser.add_argument("--together", type=int, default=1, help="batches of a step")
     parser.add_argument("--answer-tokens", dest="most", metavar="ANSWER_TOKENS", type=int, default=512)

@@ -18,7 +18,6 @@ from torch.nn import functional
 
 from sightline.corpus.pixels import as_rgb
 from sightline.errors import UserError
-from sightline.reason.train.glimpse import GlimpseProcessor
 from sightline.reason.train.records import IMAGE_MARK, TrainRecord
 
 IGNORED = -100
@@ -55,8 +54,8 @@ class RecordExamples:
 
     def __init__(self, records: Sequence[TrainRecord], processor: Any) -> None:
         self._records, self._processor = records, processor
-        # Glimpse reads from left to right alone, so padding on the right needs no mask, and attention is faster.
-        self._masked = not isinstance(processor, GlimpseProcessor)
+        # Where a model reads from left to right alone, padding on the right needs no mask, and attention is faster.
+        self._masked = getattr(processor, "needs_mask", True)
         self._lengths: NDArray[np.int64] | None = None
 
     @property

@@ -22,13 +22,12 @@ from torch.nn import functional
 
 from sightline.reason.train.checkpoint import Checkpoints
 from sightline.reason.train.examples import IGNORED, ROUND, TrainBatch, TrainExamples
-from sightline.reason.train.muon import Muon
 from sightline.reason.train.result import Totals
 
 WINDOW = 64
 """Batches' worth of examples that are sorted by rounded length at a time: few enough to stay mixed."""
 _AHEAD = 4
-_BETAS = (0.9, 0.98)
+BETAS = (0.9, 0.98)
 Evaluate = Callable[[str, nn.Module], Mapping[str, Any]]
 LogEntryWriter = Callable[[Mapping[str, Any]], None]
 
@@ -87,7 +86,6 @@ class TrainSettings:
     warm_up: float = 0.03
     clip: float = 1.0
     schedule: Literal["cosine", "plateau"] = "cosine"
-    optimiser: Literal["adamw", "muon"] = "adamw"
     tokens: int = 32_768
     together: int = 1
     half: bool = True
@@ -137,17 +135,18 @@ def train(
     *,
     evaluate: Evaluate | None = None,
     keeper: Checkpoints | None = None,
+    optimise: Callable[[nn.Module, TrainSettings], Any] | None = None,
 ) -> Totals:
     """Train a model through stages, from its checkpoint where there is one; `evaluate` is asked after each stage.
 
-    A stage is kept before it is evaluated, and the evaluation is asked for again when it is taken up from there;
-    where that finds nothing, nothing is written down.
+    `optimise` makes another optimizer than AdamW. A stage is kept before it is evaluated, and the evaluation is asked
+    for again when it is taken up from there; where that finds nothing, nothing is written down.
     """
     torch.manual_seed(settings.seed)
     # A batch without pictures leaves the eye's weights alone, which other processes may train in the same step.
     accelerator = Accelerator(kwargs_handlers=[DistributedDataParallelKwargs(find_unused_parameters=True)])
     model.to(accelerator.device).train()
-    optimiser = _optimiser(model, settings)
+    optimiser = (optimise or _adamw)(model, settings)
     before = dict(keeper.restore(model, optimiser) or {}) if keeper else {}
     unasked = before.pop("unasked", "")
     totals = Totals(**before)
@@ -258,27 +257,14 @@ def _due(steps: int, every: int) -> bool:
     return every > 0 and steps % every == 0
 
 
-def _optimiser(model: nn.Module, settings: TrainSettings) -> Any:
-    groups = _groups(model, settings)
-    if settings.optimiser == "muon":
-        return Muon(groups, lr=settings.rate, betas=_BETAS)
-    return torch.optim.AdamW(groups, lr=settings.rate, betas=_BETAS, fused=True)
-
-
-def _groups(model: nn.Module, settings: TrainSettings) -> list[dict[str, Any]]:
-    """Matrices decay; norms, biases and other vectors do not. Muon takes the matrices of layers that are repeated."""
-    groups: dict[str, list[nn.Parameter]] = {"vectors": [], "matrices": [], "layers": []}
-    for name, weight in model.named_parameters():
-        if weight.requires_grad:
-            within = settings.optimiser == "muon" and weight.ndim == 2 and ".layers." in f".{name}"
-            groups["vectors" if weight.ndim < 2 else "layers" if within else "matrices"].append(weight)
-    found = [
-        {"params": groups["matrices"], "weight_decay": settings.decay},
-        {"params": groups["vectors"], "weight_decay": 0.0},
+def _adamw(model: nn.Module, settings: TrainSettings) -> Any:
+    """Matrices decay; norms, biases and other vectors do not."""
+    trained = [weight for weight in model.parameters() if weight.requires_grad]
+    groups: list[dict[str, Any]] = [
+        {"params": [weight for weight in trained if weight.ndim > 1], "weight_decay": settings.decay},
+        {"params": [weight for weight in trained if weight.ndim < 2], "weight_decay": 0.0},
     ]
-    if groups["layers"]:
-        found.append({"params": groups["layers"], "weight_decay": settings.decay, "orthogonal": True})
-    return found
+    return torch.optim.AdamW(groups, lr=settings.rate, betas=BETAS, fused=True)
 
 
 def _plan(stages: Sequence[TrainStage], settings: TrainSettings, together: int) -> Iterator[PlannedStep]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,17 +24,10 @@ from transformers import (
 from transformers.utils.logging import disable_progress_bar
 from transformers.utils.peft_utils import find_adapter_config_file
 
+from sightline import plugins
 from sightline.errors import MissingExtraError, UserError
 from sightline.reason.train.checkpoint import AGAIN
-from sightline.reason.train.glimpse import (
-    GlimpseForConditionalGeneration,
-    GlimpseProcessor,
-    glimpse_config,
-    learn_tokenizer,
-)
 
-NEW = ("glimpse", "glimpse-tiny")
-"""Names of models that are made here, with a tokenizer learnt from the texts that they are trained on."""
 BASE = "base"
 """The folder beside `model`, for a model that low-rank weights stand beside and that is nowhere else."""
 _LATEST = "main"
@@ -54,24 +48,39 @@ def offline() -> Iterator[None]:
 
 
 def open_model(name: str, texts: Iterable[str], *, seed: int = 0) -> tuple[Any, Any]:
-    """A model and its processor: a folder, a name that transformers knows, or one of NEW."""
-    if name in NEW:
+    """A model and its processor: a folder, a name that transformers knows, or one that a plug-in makes."""
+    makers = _new_models()
+    if is_new(name):
         torch.manual_seed(seed)
-        tokenizer = learn_tokenizer(texts)
-        model = GlimpseForConditionalGeneration(glimpse_config(len(tokenizer), tiny=name == "glimpse-tiny"))
-        return model, GlimpseProcessor(tokenizer)
+        found: tuple[Any, Any] = makers[name](texts)
+        return found
     try:
         config = find_adapter_config_file(name)
         return (_whole(name), AutoProcessor.from_pretrained(name)) if config is None else _merged(name, Path(config))
     except (OSError, ValueError) as error:
-        fix = f"give a folder with a vision-language model of transformers, its name, or one of: {', '.join(NEW)}"
+        new = ", ".join(makers) or "none; sightline-world brings glimpse"
+        fix = f"give a folder with a vision-language model of transformers, its name, or a new one ({new})"
         raise UserError(f'the model "{name}" can\'t be opened: {why_not(error)}', fix) from None
+
+
+@cache
+def _new_models() -> dict[str, Callable[[Iterable[str]], tuple[Any, Any]]]:
+    """Makers of new models by name; opening a plug-in makes its classes known to transformers, for saved ones too."""
+    return {name: opened() for name, opened in plugins.load_all("trainable").items()}
+
+
+def is_new(name: str) -> bool:
+    """Is this a model that is made here, with a tokenizer learnt from the texts that it is trained on?"""
+    if plugins.is_elsewhere("trainable", name):
+        raise plugins.unknown("trainable", name, "")
+    return plugins.find("trainable", name) is not None
 
 
 def open_any(name: str) -> tuple[Any, Any]:
     """Any model of transformers and what reads for it, one without eyes, or what LoRA added to one, too."""
     if is_adapter(name):
         return open_model(name, ())
+    _new_models()
     config = AutoConfig.from_pretrained(name)
     sees = type(config) in AutoModelForImageTextToText._model_mapping
     kind = AutoModelForImageTextToText if sees else AutoModelForCausalLM

@@ -22,7 +22,7 @@ from sightline.reason.train.checkpoint import Checkpoints, held
 from sightline.reason.train.examples import RecordExamples, prompts
 from sightline.reason.train.log import TrainLog, draw_curves, evaluations
 from sightline.reason.train.loop import TrainSettings, TrainStage, train
-from sightline.reason.train.models import BASE, NEW, is_adapter, offline, open_model, save, with_lora
+from sightline.reason.train.models import BASE, is_adapter, is_new, offline, open_model, save, with_lora
 from sightline.reason.train.records import (
     TrainRecord,
     as_taught,
@@ -129,6 +129,7 @@ def run_training(
         job.out / "checkpoint.pt",
         {
             **asdict(settings),
+            "optimiser": "adamw",  # Checkpoints of earlier versions say so.
             "curriculum": digest(files),
             "model": job.model,
             "lora": job.lora,
@@ -155,7 +156,7 @@ def _trained(
     texts = (message["content"] for some in records.values() for one in some for message in one.messages)
     model, processor = open_model(job.model, texts, seed=settings.seed)
     if job.lora is not None:
-        base = job.out / BASE if job.model in NEW or is_adapter(job.model) else None
+        base = job.out / BASE if is_new(job.model) or is_adapter(job.model) else None
         # Low-rank weights are worth nothing without the weights that they stand beside.
         if base is not None and writes:
             save(model, processor, base)

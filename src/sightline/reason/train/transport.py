@@ -19,7 +19,7 @@ def open_transformers(name: ModelName, *, settings: WireSettings, local_only: bo
 
 def _load(name: ModelName, local_only: bool) -> tuple[Any, Any]:
     """A model and what reads for it; one that `sightline train` made, or what LoRA added to one, too."""
-    from sightline.reason.train import models  # Makes Glimpse known to transformers.
+    from sightline.reason.train import models
 
     with models.offline() if local_only else nullcontext():
         try:

@@ -28,7 +28,7 @@ from transformers import (
 )
 from transformers.modeling_outputs import CausalLMOutputWithPast
 
-from sightline.reason.train.glimpse_vision import HIGH, PLACE, TAGS, TOKENS, WIDE, Eye, Trunk, VisionBlock, VisionLayer
+from sightline_world.models.glimpse_vision import HIGH, PLACE, TAGS, TOKENS, WIDE, Eye, Trunk, VisionBlock, VisionLayer
 
 # Of the trunk's maps: at a half of a picture's size, a quarter and so on, and of those that are made of them.
 _WIDTHS = (24, 40, 64, 128, 224, 96, 64, 80)
@@ -232,6 +232,7 @@ class GlimpseProcessor(ProcessorMixin):
     """Texts with `<image>` in them, and their pictures in order, in a list for each text or not → what models take."""
 
     attributes = ("tokenizer",)
+    needs_mask = False
     tokenizer_class = "PreTrainedTokenizerFast"
 
     def __init__(self, tokenizer: Any = None, chat_template: str | None = None, **_: Any) -> None:
@@ -259,3 +260,11 @@ class GlimpseProcessor(ProcessorMixin):
 
 
 AutoProcessor.register(GlimpseConfig, GlimpseProcessor)
+
+
+def new_glimpse(
+    texts: Iterable[str], *, tiny: bool = False
+) -> tuple[GlimpseForConditionalGeneration, GlimpseProcessor]:
+    """A new model, and its processor with a tokenizer learnt from these texts."""
+    tokenizer = learn_tokenizer(texts)
+    return GlimpseForConditionalGeneration(glimpse_config(len(tokenizer), tiny=tiny)), GlimpseProcessor(tokenizer)

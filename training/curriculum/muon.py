@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+
+from sightline.reason.train.loop import BETAS, TrainSettings
 
 _MOMENTUM = 0.95
 _ROUNDS = 5
@@ -19,6 +21,21 @@ _A, _B, _C = 3.4445, -4.775, 2.0315
 """Of the polynomial that takes singular values towards 1, as in the original."""
 _SIZE = 0.2
 """The usual size of an AdamW step, in learning rates."""
+
+
+def muon(model: nn.Module, settings: TrainSettings) -> Muon:
+    """Muon for the matrices of layers that are repeated; of all else, vectors do not decay."""
+    groups: dict[str, list[nn.Parameter]] = {"vectors": [], "matrices": [], "layers": []}
+    for name, weight in model.named_parameters():
+        if weight.requires_grad:
+            within = weight.ndim == 2 and ".layers." in f".{name}"
+            groups["vectors" if weight.ndim < 2 else "layers" if within else "matrices"].append(weight)
+    found: list[dict[str, Any]] = [
+        {"params": groups["matrices"], "weight_decay": settings.decay},
+        {"params": groups["vectors"], "weight_decay": 0.0},
+        {"params": groups["layers"], "weight_decay": settings.decay, "orthogonal": True},
+    ]
+    return Muon(found, lr=settings.rate, betas=BETAS)
 
 
 class Muon(torch.optim.AdamW):
