@@ -195,7 +195,7 @@ def test_a_judge_that_tires_is_seen_by_its_agreement_with_the_panel() -> None:
 
 def test_verdicts_without_place_and_time_tell_nothing() -> None:
     (found,) = find_drift([JudgeVerdict("q", f"p{number}", "j", 1) for number in range(50)])
-    assert (found.position, found.agreement, found.relevant) == (None, (), ())
+    assert (found.position, found.p) == (None, None)
 
 
 # --- reviews -----------------------------------------------------------------------------------------------------

@@ -74,7 +74,6 @@ def test_the_pool_is_deepened_by_searches_and_a_draw_from_outside(tmp_path: Path
     tiers = {item["image_id"]: item["tier"] for item in row["candidates"]}
     assert tiers["03_red.png"] == "pooled"
     figures = json.loads(project.path(files.JUDGING).read_text())
-    assert figures["relevant_by_source"]["vectors"]["relevant"] >= 4
     assert figures["missed"]["found"] == 16
 
 

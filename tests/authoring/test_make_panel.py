@@ -139,16 +139,6 @@ def test_strata_that_were_drawn_whole_miss_nothing() -> None:
     assert (found.by_draw.high, found.coverage.low, found.found) == (0.0, 1.0, 2)
 
 
-def test_what_sources_share_bounds_what_is_missed_from_below() -> None:
-    pools, labels, missed = simulated(np.random.default_rng(2), queries=60, corpus=400, drawn=0)
-    found = estimate_missed(pools, labels)
-    assert found.by_draw is None
-    assert found.by_overlap is not None
-    assert found.by_overlap.low < found.by_overlap.value < found.by_overlap.high
-    assert 0.5 * missed < found.by_overlap.value < 1.5 * missed
-    assert set(found.sources) == {"plan", "words", "vectors"}
-
-
 def test_nothing_found_outside_still_has_an_upper_bound() -> None:
     pools = [QueryPool(PlannedQuery(f"q{n}", (), ()), {"a": ("plan",), "b": (CHANCE,)}, 100) for n in range(20)]
     found = estimate_missed(pools, {f"q{n}": {"a": True, "b": False} for n in range(20)})
@@ -158,15 +148,3 @@ def test_nothing_found_outside_still_has_an_upper_bound() -> None:
     assert (found.by_draw.value, found.rate.method, found.coverage.value) == (0.0, "wilson", 1.0)
     assert found.by_draw.high > 0
     assert found.coverage.low < 0.2
-
-
-def test_a_hybrid_beside_its_parts_is_no_source_of_its_own() -> None:
-    by = {"a": ("words", "vectors", "hybrid"), "b": ("hybrid",)}
-    found = estimate_missed([QueryPool(PlannedQuery("q", (), ()), by, 5)], {"q": {"a": True, "b": True}})
-    assert found.sources == ("words", "vectors")
-    assert (found.once, found.twice) == (0, 1)
-
-
-def test_seeds_need_not_be_found() -> None:
-    pool = QueryPool(PlannedQuery("q", ("s",), ()), {"s": ("plan",), "a": ("plan", "words")}, 5)
-    assert (estimate_missed([pool], {"q": {"s": True, "a": True}}).once) == 0

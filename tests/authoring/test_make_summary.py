@@ -300,19 +300,19 @@ DRAWINGS = (
 
 @pytest.mark.parametrize("drawing", DRAWINGS, ids=lambda drawing: drawing.name)
 def test_drawings_are_png_files_too_and_always_the_same(drawing: Bars) -> None:
-    pytest.importorskip("matplotlib", reason="PNG charts need the extra sightline[charts]")
+    pytest.importorskip("resvg_py", reason="PNG charts need the extra sightline[charts]")
     first = to_png(drawing)
     assert Image.open(io.BytesIO(first)).size[0] > 600
     assert first == to_png(drawing)
 
 
-def test_without_matplotlib_the_rest_is_written_and_it_is_said(
+def test_without_resvg_the_rest_is_written_and_it_is_said(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sightline.authoring.summary.find_spec", lambda _: None)
     result = SummaryStage().run(project)
     assert any("sightline[charts]" in line for line in result.warnings)
     assert [path.name for path in result.wrote if path.suffix == ".png"] == ["random_image_sample.png"]
-    monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
+    monkeypatch.setitem(__import__("sys").modules, "resvg_py", None)
     with pytest.raises(MissingExtraError, match="charts"):
         to_png(DRAWINGS[0])

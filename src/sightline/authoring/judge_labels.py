@@ -111,7 +111,6 @@ class JudgingFigures:
     failures: Mapping[str, int] = field(default_factory=dict)
     grades: Mapping[int, int] = field(default_factory=dict)
     tiers: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    sources: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     weak: bool = False
     usd: float | None = 0.0
 
@@ -135,15 +134,12 @@ class JudgingFigures:
                 ],
                 "relevant_share": dict(panel.relevant),
             },
-            "relevant_by_tier": _shares(self.tiers, "judged", "relevant"),
-            "relevant_by_source": _shares(self.sources, "relevant", "only_here"),
+            "relevant_by_tier": {
+                tier: {"judged": judged, "relevant": relevant} for tier, (judged, relevant) in self.tiers.items()
+            },
             "missed": asdict(self.missed),
             "usd": self.usd,
         }
-
-
-def _shares(counts: Mapping[str, tuple[int, int]], first: str, second: str) -> dict[str, dict[str, int]]:
-    return {name: {first: one, second: other} for name, (one, other) in counts.items()}
 
 
 def count_tiers(pools: Iterable[QueryPool], labels: Mapping[str, Mapping[str, Label]]) -> dict[str, tuple[int, int]]:
@@ -156,19 +152,6 @@ def count_tiers(pools: Iterable[QueryPool], labels: Mapping[str, Mapping[str, La
             judged[candidate.tier] += 1
             relevant[candidate.tier] += known[candidate.picture].is_relevant
     return {tier: (count, relevant[tier]) for tier, count in judged.items()}
-
-
-def count_sources(pools: Iterable[QueryPool], labels: Mapping[str, Mapping[str, Label]]) -> dict[str, tuple[int, int]]:
-    """By what found them: how many relevant pictures, and how many that nothing else found."""
-    found: Counter[str] = Counter()
-    alone: Counter[str] = Counter()
-    for pool in pools:
-        known, seeds = labels[pool.query.id], set(pool.query.seeds)
-        for picture, by in pool.found_by.items():
-            if picture not in seeds and known[picture].is_relevant:
-                found.update(by)
-                alone.update(by if len(by) == 1 else ())
-    return {name: (count, alone[name]) for name, count in found.items()}
 
 
 @dataclass(slots=True)
@@ -294,13 +277,12 @@ class JudgingRun:
         return JudgingFigures(
             self.work.project.config.judge.scale,
             agreement(verdicts, seed=seed),
-            estimate_missed(good, relevant, seed=seed),
+            estimate_missed(good, relevant),
             len(good),
             aside,
             dict(self.failures),
             Counter(label.grade for pool in good for label in labels[pool.query.id].values()),
             count_tiers(good, labels),
-            count_sources(good, labels),
             any(questions.model == WEAK_JUDGE for questions in self.panel),
             self.usd,
         )

@@ -1,12 +1,11 @@
 """Pools for the judges: what was planned, the first results of several retrievers, and a random draw from outside.
 
-And how many relevant pictures the pools still miss: estimated from the draw, and from what the retrievers share.
+And how many relevant pictures the pools still miss: estimated from the draw.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -45,7 +44,6 @@ _RING = 4
 _FIRST: tuple[Tier, ...] = ("seed", "positive", "hard", "near", "neutral", "pooled", "easy", "random")
 """The tiers from the most telling on."""
 _VECTORS = frozenset({"vectors", "hybrid"})
-_RESAMPLES = 2000
 _LEVEL = 0.95
 
 
@@ -269,9 +267,8 @@ class Missed:
     """Relevant pictures that nobody judged, over all queries.
 
     By draw: `rate` is the share of relevant ones among pictures drawn from outside the pools, `by_draw` that share of
-    all pictures outside that were not drawn, `coverage` the share of all relevant ones that was found. By overlap:
-    `by_overlap` is Chao's lower bound, from the relevant pictures that one (`once`) or two sources found (`twice`).
-    None where there is nothing to estimate from.
+    all pictures outside that were not drawn, `coverage` the share of all relevant ones that was found. None where there
+    is nothing to estimate from.
     """
 
     found: int
@@ -280,27 +277,17 @@ class Missed:
     rate: Estimate | None = None
     by_draw: Bounded | None = None
     coverage: Bounded | None = None
-    sources: tuple[str, ...] = ()
-    once: int = 0
-    twice: int = 0
-    by_overlap: Bounded | None = None
 
 
-def estimate_missed(pools: Sequence[QueryPool], relevant: Mapping[str, Mapping[str, bool]], *, seed: int = 0) -> Missed:
+def estimate_missed(pools: Sequence[QueryPool], relevant: Mapping[str, Mapping[str, bool]]) -> Missed:
     """From judged pools; `relevant` tells it for each judged picture of each query."""
     found = sum(sum(relevant[pool.query.id].values()) for pool in pools)
-    sources = _sources(pools)
-    captures = [_captures(pool, relevant[pool.query.id], sources) for pool in pools]
-    once, twice = (sum(counts[number] for counts in captures) for number in (1, 2))
     drawn = _draw(pools, relevant)
     coverage = None
     if (missed := drawn.missed) is not None:
         most = (missed.value, missed.high, missed.low)
         coverage = Bounded(*(found / (found + more) if found + more else 1.0 for more in most))
-    overlap = _chao(captures, len(sources), seed)
-    return Missed(
-        found, drawn.pictures, drawn.outside, drawn.rate, drawn.missed, coverage, sources, once, twice, overlap
-    )
+    return Missed(found, drawn.pictures, drawn.outside, drawn.rate, drawn.missed, coverage)
 
 
 class _Drawn(NamedTuple):
@@ -354,35 +341,3 @@ def _summed(strata: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]) -
             value += count.value
             below, above = below + (count.value - count.low) ** 2, above + (count.high - count.value) ** 2
     return Bounded(value, max(0.0, value - below**0.5), value + above**0.5)
-
-
-def _sources(pools: Sequence[QueryPool]) -> tuple[str, ...]:
-    """What found pictures by itself; a hybrid finds what its parts find, so it tells nothing of its own beside them."""
-    names = dict.fromkeys(name for pool in pools for by in pool.found_by.values() for name in by)
-    parts = {"vectors", "words"} <= set(names)
-    return tuple(name for name in names if name not in (CHANCE, NEAR) and not (parts and name == "hybrid"))
-
-
-def _captures(pool: QueryPool, labels: Mapping[str, bool], sources: Sequence[str]) -> Counter[int]:
-    """How many relevant pictures were found by so many sources; seeds, which nobody had to find, do not count."""
-    seeds = set(pool.query.seeds)
-    return Counter(
-        len(set(pool.found_by.get(picture, ())) & set(sources))
-        for picture, is_relevant in labels.items()
-        if is_relevant and picture not in seeds
-    )
-
-
-def _chao(captures: Sequence[Counter[int]], sources: int, seed: int) -> Bounded | None:
-    """Chao2, corrected for bias: (m − 1)/m · f₁(f₁ − 1) / (2(f₂ + 1)) over m sources; intervals resample queries."""
-    if sources < 2 or not captures:
-        return None
-    counts = np.array([[found[1], found[2]] for found in captures], dtype=np.float64)
-    share = (sources - 1) / sources
-
-    rng = np.random.default_rng(seed)
-    drawn = counts[rng.integers(len(counts), size=(_RESAMPLES, len(counts)))].sum(axis=1)
-    once, twice = np.concatenate([counts.sum(axis=0)[None], drawn]).T
-    bounds = share * once * np.maximum(once - 1, 0.0) / (2 * (twice + 1))
-    low, high = np.quantile(bounds[1:], [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
-    return Bounded(float(bounds[0]), float(low), float(high))

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
@@ -18,7 +17,6 @@ from sightline.benchmark.review_decisions import BenchmarkLabels, Pair, labels_o
 from sightline.metrics.statistics.estimates import estimate
 from sightline.types import Benchmark, Estimate
 
-_PARTS = 4
 _FEWEST = 20
 """With fewer verdicts than this nothing can be said."""
 _FEWEST_QUERIES = 8
@@ -140,17 +138,14 @@ def _rates(said: JudgeGrades, found: Mapping[Pair, bool]) -> JudgeRates:
 class Drift:
     """Of one judge. `position`: share of relevant in the later half of a call less that in the earlier, over queries.
 
-    The order of pictures is drawn by lot, so it should be about zero. `agreement`: how often the judge agrees with the
-    panel's label, in four parts of the time that it judged; `relevant`: how often it said relevant in each. `p` tells
-    whether queries that were judged in the later half differ, in agreement or where nobody else judged in what was
-    said, from the others (permutation test over queries). None and empty where there is too little to go by.
+    The order of pictures is drawn by lot, so it should be about zero. `p` tells whether queries that were judged in the
+    later half differ from the others: in agreement with the panel's label, or where nobody else judged in what was said
+    (permutation test over queries). None where there is too little to go by.
     """
 
     judge: str
     verdicts: int
     position: Estimate | None = None
-    agreement: tuple[Estimate, ...] = ()
-    relevant: tuple[Estimate, ...] = ()
     p: float | None = None
 
     @property
@@ -177,19 +172,12 @@ def find_drift(verdicts: Sequence[JudgeVerdict], seed: int = 0) -> tuple[Drift, 
 def _drift(judge: str, said: Sequence[JudgeVerdict], labels: Mapping[tuple[str, str], bool] | None, seed: int) -> Drift:
     timed = sorted((verdict for verdict in said if verdict.at is not None), key=lambda verdict: verdict.at or 0.0)
     timed = timed if len(timed) >= _FEWEST else []
-    relevant = [float(verdict.grade > 0) for verdict in timed]
-    agree = relevant
-    if labels is not None:
-        agree = [float((verdict.grade > 0) == labels[verdict.task, verdict.picture]) for verdict in timed]
-    tasks = [verdict.task for verdict in timed]
-    return Drift(
-        judge,
-        len(said),
-        _position(said, seed),
-        () if labels is None else _over_time(tasks, agree, seed),
-        _over_time(tasks, relevant, seed),
-        _halves_differ(tasks, agree, seed),
-    )
+    values = [
+        float((verdict.grade > 0) == (True if labels is None else labels[verdict.task, verdict.picture]))
+        for verdict in timed
+    ]
+    p = _halves_differ([verdict.task for verdict in timed], values, seed)
+    return Drift(judge, len(said), _position(said, seed), p)
 
 
 def _position(said: Sequence[JudgeVerdict], seed: int) -> Estimate | None:
@@ -206,15 +194,6 @@ def _position(said: Sequence[JudgeVerdict], seed: int) -> Estimate | None:
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
-
-
-def _over_time(tasks: Sequence[str], values: Sequence[float], seed: int) -> tuple[Estimate, ...]:
-    """In parts of equal size, by time; whole queries are what is resampled."""
-    cuts = [part * len(tasks) // _PARTS for part in range(_PARTS + 1)] if tasks else []
-    return tuple(
-        estimate(values[start:end], clusters=tasks[start:end], proportion=True, seed=seed)
-        for start, end in pairwise(cuts)
-    )
 
 
 def _halves_differ(tasks: Sequence[str], values: Sequence[float], seed: int) -> float | None:

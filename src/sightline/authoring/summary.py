@@ -65,7 +65,7 @@ _COUNTING = (
 )
 FOLDER = "summary"
 PAGE = "index.html"
-_NO_PNG = "matplotlib is not here, so no PNG files were drawn: pip install 'sightline[charts]'"
+_NO_PNG = "resvg-py is not here, so no PNG files were drawn: pip install 'sightline[charts]'"
 _NOT_PLAIN = re.compile(r"[^\w.-]+")
 
 
@@ -286,7 +286,7 @@ class SummaryStage:
             return {}, ()
         sheet = contact_sheet(content.sample)
         found = {} if sheet is None else {"random_image_sample": sheet}
-        if find_spec("matplotlib") is None:
+        if find_spec("resvg_py") is None:
             return found, (_NO_PNG,)
         return found | {drawing.name: to_png(drawing) for drawing in content.charts.all}, ()
 

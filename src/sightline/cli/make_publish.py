@@ -37,7 +37,7 @@ def summary(
     bench:
         A benchmark, or a folder with benchmaker's files; the project's own when not given.
     png:
-        Draw PNG files too, which needs matplotlib.
+        Draw PNG files too, which needs resvg-py.
     """
     from sightline.authoring.summary import SummaryStage
 
