@@ -306,9 +306,7 @@ def test_drawings_are_png_files_too_and_always_the_same(drawing: Bars) -> None:
     assert first == to_png(drawing)
 
 
-def test_without_resvg_the_rest_is_written_and_it_is_said(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_resvg_the_rest_is_written_and_it_is_said(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sightline.authoring.summary.find_spec", lambda _: None)
     result = SummaryStage().run(project)
     assert any("sightline[charts]" in line for line in result.warnings)
