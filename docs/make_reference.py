@@ -31,7 +31,7 @@ Wrong input raises `sightline.UserError`: its message says what is wrong, and `f
 Notebooks that use it are in [examples/notebooks](../examples/notebooks/README.md).
 """
 GROUPS = {
-    "Pictures": "scan index search ask embed",
+    "Pictures": "scan watch index search ask embed",
     "Benchmarks": "make mine mine_questions import_files export_files load validate view",
     "Runs and scores": "run score score_trec compare assess power report leaderboard read_trajectory",
     "Reasoning data and training": "think steps check_steps difficulty split ablate curriculum train",

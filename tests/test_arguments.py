@@ -46,6 +46,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "report": {"sources": ["bench", "run"]},
     "run": {"benchmark": "bench", "system": "oracle", "out": "made"},
     "scan": {"folder": "pictures"},
+    "watch": {"folder": "pictures"},
     "score": {"benchmark": "bench", "run": "run"},
     "score_trec": {"qrels": "qrels.txt", "run": "run.txt"},
     "search": {"query": "red", "folder": "pictures"},

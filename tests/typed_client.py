@@ -34,6 +34,7 @@ MODEL = "openai/gpt-5-mini"
 
 def pictures_and_search(folder: Path) -> None:
     sightline.scan(folder, follow_links=False, workspace="ws")
+    assert next(sightline.watch(folder, poll=5.0, workspace="ws")).changes.new
     sightline.index(folder, workspace="ws")
     sightline.search("a red bicycle", folder, k=5, workspace="ws")
     sightline.ask("Where is the red bicycle?", folder, model=MODEL, open_web=True, share_metadata=False, workspace="ws")

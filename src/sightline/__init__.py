@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sightline.calls.session import Session
     from sightline.errors import SightlineError, UserError
     from sightline.exchange import export_files, import_files, load, validate
+    from sightline.folder_watch import watch
     from sightline.indexing import index
     from sightline.metrics.answers.match import match_answer
     from sightline.metrics.choices.parse import parse_choice
@@ -78,6 +79,7 @@ __all__ = [
     "drift", "dry_run", "embed", "estimate", "export_files", "extend", "import_files", "index", "leaderboard", "load",
     "make", "match_answer", "mine", "mine_questions", "parse_choice", "power", "read_trajectory", "report", "run",
     "scan", "score", "score_trec", "search", "split", "steps", "think", "train", "validate", "view",
+    "watch",
 ]  # fmt: skip
 
 VERBS = tuple(
@@ -100,6 +102,7 @@ _MODULES = {
     "sightline.calls.session": "Session",
     "sightline.errors": "SightlineError UserError",
     "sightline.exchange": "export_files import_files load validate",
+    "sightline.folder_watch": "watch",
     "sightline.indexing": "index",
     "sightline.metrics.answers.match": "match_answer",
     "sightline.metrics.choices.parse": "parse_choice",

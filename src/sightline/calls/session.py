@@ -208,6 +208,7 @@ class Session:
         train = staticmethod(sightline.train)
         validate = staticmethod(sightline.validate)
         view = staticmethod(sightline.view)
+        watch = staticmethod(sightline.watch)
     else:
 
         def __getattr__(self, name: str) -> Callable[..., Any]:

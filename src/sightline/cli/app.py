@@ -25,6 +25,7 @@ _VERBS = {
         ("scan", "scan:scan", "Read the pictures of a folder into a corpus."),
         ("search", "search:search", "Find pictures by words, by pictures, by time and place."),
         ("ask", "ask:ask", "Ask an agent about your pictures, and watch its steps."),
+        ("watch", "watch:watch", "Take in new pictures of a folder as they arrive."),
         ("view", "view:view", "Open the app: pictures, benchmarks, runs and reviews in your browser."),
         ("index", "index:index", "Build or update the search index of a folder, a workspace or a benchmark."),
     ),

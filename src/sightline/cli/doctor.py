@@ -17,6 +17,7 @@ from sightline.plugins import PluginState
 _PURPOSES = {
     "heif": "read HEIC pictures",
     "raw": "read camera RAW pictures",
+    "watch": "take in new pictures as they arrive",
     "parquet": "read and write Parquet",
     "hub": "public benchmarks by their name on the Hugging Face hub",
     "onnx": "embed pictures and texts with CLIP and SigLIP models",
