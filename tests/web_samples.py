@@ -244,12 +244,12 @@ class Served:
 
 
 @contextmanager
-def serving(root: Path, **more: Any) -> Iterator[Served]:
+def serving(root: Path, workspace: Path | None = None, **more: Any) -> Iterator[Served]:
     """The app on a free port of this machine, in a thread."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         port = listening.getsockname()[1]
-        desk = open_app(None, (root,), port=port, **more)
+        desk = open_app(workspace, () if root == workspace else (root,), port=port, **more)
         server = uvicorn.Server(uvicorn.Config(build(desk), log_level="error", timeout_graceful_shutdown=1))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()

@@ -17,6 +17,7 @@ from cyclopts.exceptions import CycloptsError
 
 from sightline import __version__, plugins
 from sightline.cli.options import Command, Common, set_up_logging, show_plan
+from sightline.engine.progress import report
 from sightline.errors import SightlineError, UserError
 
 # By group, in the order of the flow: verb, where it lives, what it does.
@@ -143,7 +144,18 @@ def _commands(verb: str | None) -> list[_Listed]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command; a user's mistake ends with its fix and exit code 2, never with a traceback."""
-    tokens = list(sys.argv[1:] if arguments is None else arguments)
+    code: object = 1
+    try:
+        _run(list(sys.argv[1:] if arguments is None else arguments))
+        code = 0
+    except SystemExit as end:
+        code = end.code
+        raise
+    finally:
+        report({"exit": code})
+
+
+def _run(tokens: list[str]) -> None:
     set_up_logging(verbose="-v" in tokens or "--verbose" in tokens)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):

@@ -24,7 +24,13 @@ Place: TypeAlias = Callable[[KeyPath], str]
 DEFAULT_FILE = Path("sightline.toml")
 # Read elsewhere: the folder that Sightline keeps its knowledge in, the default configuration file, and tokens: of our
 # own MCP server, and for somebody else's.
-OTHER_VARIABLES = (f"{PREFIX}WORKSPACE", f"{PREFIX}CONFIG", f"{PREFIX}MCP_TOKEN", f"{PREFIX}WEB_TOKEN")
+OTHER_VARIABLES = (
+    f"{PREFIX}WORKSPACE",
+    f"{PREFIX}CONFIG",
+    f"{PREFIX}MCP_TOKEN",
+    f"{PREFIX}WEB_TOKEN",
+    f"{PREFIX}PROGRESS",
+)
 
 
 def unknown_key(key: str, table: str, shape: Mapping[str, Collection[str]], place: str) -> UserError:

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp
 from sightline.errors import SightlineError
 from sightline.reports.html import page_style
 from sightline.web.app_state import AppState, harmless, missing, posting, static_text
-from sightline.web.pages import bench, compare, corpus, graph, home, judging, map, review, runs, search  # noqa: A004
+from sightline.web.pages import bench, compare, corpus, graph, home, jobs, judging, map, review, runs, search  # noqa: A004
 from sightline.web.security import SecurityGate
 
 _STATIC = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
@@ -59,6 +59,9 @@ def build(state: AppState) -> ASGIApp:
             Route("/runs/{name}", runs.one_run),
             Route("/runs/{name}/replay", runs.replay),
             Route("/compare", compare.compare),
+            Route("/jobs", jobs.listing),
+            Route("/jobs", posting(jobs.start), methods=["POST"]),
+            Route("/api/folders", jobs.folders),
             Route("/traces/{name}", runs.traces),
         ],
         exception_handlers={HTTPException: _told, SightlineError: _told, Exception: _fault},

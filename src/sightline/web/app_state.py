@@ -32,6 +32,7 @@ from sightline.reports.html import page_style
 from sightline.types import Failure
 from sightline.web.agent_jobs import AgentJobs
 from sightline.web.index_search import AppSearch
+from sightline.web.jobs import Jobs
 from sightline.web.library import Library
 from sightline.web.reviews import ReviewLog
 from sightline.web.security import EXPORT_POLICY, Guard, read_form
@@ -106,6 +107,7 @@ class AppState:
     guard: Guard
     finder: AppSearch
     live: AgentJobs
+    jobs: Jobs
     reviews: ReviewLog = field(default_factory=ReviewLog)
     templates: Environment = field(default_factory=_environment)
 
@@ -131,6 +133,7 @@ class AppState:
             export=export,
             request=request,
             library=self.library,
+            busy=self.jobs.active,
             person=person_of(request),
             csrf="" if export else self.guard.forgery_token(request.state.session),
             thumb=self.embedded if export else thumb_address,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
@@ -249,6 +250,11 @@ class CorpusView:
         )
         return [(row[0], row[1]) for row in rows]
 
+    def knows(self, page: str) -> bool:
+        """Is there something to show on the timeline, or on the map?"""
+        column = "p.taken_key" if page == "/timeline" else "p.lat"
+        return bool(self._rows(f"SELECT 1 {LIVE_PICTURES} AND {column} IS NOT NULL LIMIT 1"))
+
     def spots(self, box: tuple[float, float, float, float], cell: float) -> list[MapSpot]:
         """Places with pictures, gathered in squares of so many degrees; the mean of each is where it is drawn."""
         rows = self._rows(
@@ -323,6 +329,15 @@ class CorpusView:
                 if state.st_size:  # An empty one comes and goes with whoever reads.
                     found.append((state.st_mtime_ns, state.st_size))
         return tuple(found)
+
+
+def is_begun(workspace: Path) -> bool:
+    """Does the corpus have its tables? The first scan makes them; what is wrong with others is told when it is read."""
+    try:
+        with closing(sqlite3.connect(f"{(workspace / FILE_NAME).absolute().as_uri()}?mode=ro", uri=True)) as database:
+            return bool(database.execute("PRAGMA user_version").fetchone()[0])
+    except sqlite3.Error:
+        return True
 
 
 def _commonest(facet: str, counter: Counter[str | None]) -> list[tuple[str, int]]:

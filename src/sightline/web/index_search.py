@@ -98,9 +98,9 @@ class AppSearch:
     def search(self, wanted: SearchForm, index: str = DEFAULT_INDEX) -> Results:
         """The pictures that fit best."""
         searcher = self._needed(index)
-        method = METHODS[
-            wanted.method if wanted.method in METHODS and not (wanted.like or wanted.upload) else "vectors"
-        ]
+        by_picture = wanted.like or wanted.upload
+        name = "vectors" if by_picture else "words" if searcher.manifest.embedder is None else wanted.method
+        method = METHODS.get(name, METHODS["vectors"])
         like = (PictureRef(wanted.like),) if wanted.like else ()
         query = SearchQuery(wanted.text.strip() or None, like, (), wanted.where.strip() or None, k=wanted.k)
         if not wanted.upload:

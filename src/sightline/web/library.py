@@ -37,7 +37,7 @@ from sightline.runs.folder import BLOBS
 from sightline.runs.folder import HEADER as RUN
 from sightline.types import Annotation, Benchmark, Candidate, Judgment, Picture
 from sightline.web.cache import StampedCache, stamp_of
-from sightline.web.corpus_view import CorpusView, Tile
+from sightline.web.corpus_view import CorpusView, Tile, is_begun
 from sightline.web.thumbnails import Thumbs
 
 Kind: TypeAlias = Literal["workspace", "benchmark", "run", "traces", "graph"]
@@ -154,7 +154,7 @@ def _listed(folder: Path) -> tuple[tuple[Kind, ...], tuple[str, ...]]:
 def _may_hold(name: str, in_workspace: bool) -> bool:
     """Hidden folders hold what a stopped writer left, but for a workspace; and most of a workspace is its own."""
     return (name == FOLDER_NAME or not name.startswith(".")) and not (
-        in_workspace and name in ("indexes", "thumbs", "blobs", ASKED)
+        in_workspace and name in ("indexes", "thumbs", "blobs", "jobs", ASKED)
     )
 
 
@@ -248,13 +248,19 @@ class Library:
         with self._lock:
             self.places = find_folders(self.asked_for, self.given, self._names)
             workspace = self.places.workspace
-            if workspace is not None and (self.corpus is None or self.corpus.workspace != workspace):
+            is_known = self.corpus is not None and self.corpus.workspace == workspace
+            if workspace is not None and not is_known and is_begun(workspace):
                 self.corpus = CorpusView(workspace)
+
+    @property
+    def workspace(self) -> Path | None:
+        """The one whose corpus is shown; where there is none yet, the one that was asked for."""
+        return self.places.workspace or (None if self.asked_for is None else self.asked_for.expanduser().absolute())
 
     @cached_property
     def thumbs(self) -> Thumbs:
         """Small copies are kept in the workspace; without one, for as long as the app runs."""
-        place = self.places.workspace
+        place = self.workspace
         return Thumbs(place / _THUMBS if place is not None else Path(tempfile.mkdtemp(prefix="sightline-")))
 
     def benchmark(self, name: str) -> LoadedBenchmark | None:
@@ -274,6 +280,12 @@ class Library:
     def broken(self) -> list[BrokenBenchmark]:
         """All that can't."""
         return [loaded for loaded in self._all() if isinstance(loaded, BrokenBenchmark)]
+
+    def benchmark_of(self, name: str, checksum: str | None) -> LoadedBenchmark | None:
+        """The benchmark that a run was made on: the same content, else one of the same name."""
+        named = [loaded for loaded in self.benchmarks() if loaded.benchmark.name == name]
+        same = [loaded for loaded in named if loaded.benchmark.is_version(checksum)]
+        return next(iter(same or named), None)
 
     def _all(self) -> list[LoadedBenchmark | BrokenBenchmark]:
         return [self._read(name, folder) for name, folder in self.places.benchmarks.items()]

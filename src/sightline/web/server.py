@@ -32,15 +32,16 @@ def open_app(
     from sightline.web.agent_jobs import AgentJobs
     from sightline.web.app_state import AppState
     from sightline.web.index_search import AppSearch
+    from sightline.web.jobs import Jobs
     from sightline.web.library import Library
     from sightline.web.security import Guard, is_loopback
 
     library = Library(given, workspace)
-    place = library.places.workspace
+    place = library.workspace
     session = Session.of(session, place)
     live = AgentJobs(None if place is None else ask, model, embedder=embedder, session=session)
     guard = Guard(host, port, None if is_loopback(host) else secrets.token_urlsafe(24))
-    return AppState(library, guard, AppSearch(place, embedder, session), live)
+    return AppState(library, guard, AppSearch(place, embedder, session), live, Jobs(place))
 
 
 def reached_as(host: str) -> str:

@@ -49,27 +49,33 @@ _KEY_BYTES = 32
 _ROOT = Path("/")  # Paths in the listing are absolute.
 
 
-def embed_files(listing: Listing, session: EmbedderSession, config: Config) -> tuple[int, StoppedError | None]:
+def embed_files(
+    listing: Listing, session: EmbedderSession, config: Config, part: tuple[int, int] | None = None
+) -> tuple[int, StoppedError | None]:
     """Make the vectors that the cache lacks: how many were made, and what stopped it, if anything did.
 
-    A bad picture costs only itself; after a stop, whatever has no vector is left out of the listing.
+    A bad picture costs only itself; after a stop, whatever has no vector is left out of the listing. Where it is a
+    `part` of a larger job, progress is that of the job: (done before, total).
     """
     try:
-        return _embed_files(listing, session.embedder, session.cache, config.scan), None
+        return _embed_files(listing, session.embedder, session.cache, config.scan, part), None
     except StoppedError as stopped:
         space = session.cache.space(session.embedder)
         listing.leave_out_rest(space, NOT_EMBEDDED.kind, NOT_EMBEDDED.message)
         return 0, stopped
 
 
-def _embed_files(listing: Listing, embedder: Embedder, cache: VectorCache, settings: ScanSettings) -> int:
+def _embed_files(
+    listing: Listing, embedder: Embedder, cache: VectorCache, settings: ScanSettings, part: tuple[int, int] | None
+) -> int:
     space = cache.space(embedder)
     todo = listing.plan(space)
     if not todo:
         return 0
     jobs = listing.jobs(side_of(embedder), settings.max_pixels, space)
     lanes = min(settings.workers or cores(), -(-todo // _WORTH_A_PROCESS))
-    with progress("embed", todo) as advance:
+    done, total = part or (0, todo)
+    with progress("embed", total, done=done) as advance:
         batch = _Batch(listing, embedder, cache, advance)
         for job, result in map_in_processes(read_picture, jobs, workers=lanes, chunk=_CHUNK):
             batch.take(job, result)

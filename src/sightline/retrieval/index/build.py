@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -264,7 +265,8 @@ class Update:
             embedded, tokens_made, step = VectorCounts(), 0, None
             if self._embedding is not None and parts.vectors:
                 step = VectorStep(self.folder, table, self._embedding, self._backend, self._config)
-                embedded = step.run(captions=parts.captions)
+                checkpoint = partial(self._publish, table, content, changes, step)
+                embedded = step.run(captions=parts.captions, checkpoint=checkpoint)
                 if tokens is not None:
                     tokens_made = looking.make_tokens(self._embedding.embedder, tokens)
             manifest = self._manifest(table, content, changes, parts, step, embedded)
@@ -278,6 +280,16 @@ class Update:
         if embedded.stopped is not None:
             raise embedded.stopped
         return BuiltIndex(self._name, self.folder, manifest, changes, embedded, words_read, tokens_made, seconds)
+
+    def _publish(self, table: IndexTable, content: Content, changes: IndexChanges, step: VectorStep) -> None:
+        """Let what is done so far be searched; vectors of another embedder are searched until these are complete."""
+        if self._before is None or self._before.tag in (None, step.tag):
+            parts = Parts(
+                captions=bool(self._before and self._before.captions), tokens=bool(self._before and self._before.tokens)
+            )
+            manifest = self._manifest(table, content, changes, parts, step, VectorCounts())
+            self._save_columns(table)
+            manifest.model_copy(update={"vectors_state": None}).write(self.folder)
 
     def _start_over(self) -> None:
         """Nothing but the manifest stays: killed from here on, the next update builds the same index."""

@@ -279,13 +279,18 @@ class IndexTable:
 
     # --- vectors ----------------------------------------------------------------------------------------------
 
-    def to_embed(self) -> Iterator[list[ToEmbed]]:
-        """Rows whose vector is missing or of an older content, page by page (they may be changed meanwhile)."""
-        last = -1
+    def to_embed(self, last: int = -1) -> Iterator[list[ToEmbed]]:
+        """Rows after `last` whose vector is missing or outdated, page by page (they may be changed meanwhile)."""
         query = "SELECT row, uri, source, key FROM rows WHERE done IS NOT source AND row > ? ORDER BY row LIMIT ?"
         while page := [ToEmbed(*found) for found in self.database.execute(query, (last, PAGE))]:
             yield page
             last = page[-1].row
+
+    def count_to_embed(self, last: int) -> int:
+        """How many those are."""
+        query = "SELECT count(*) FROM rows WHERE done IS NOT source AND row > ?"
+        count: int = self.database.execute(query, (last,)).fetchone()[0]
+        return count
 
     def set_keys(self, found: Iterable[tuple[bytes | None, str | None, int]]) -> None:
         """What content rows have, or why it is not known: (key, why, row)."""

@@ -10,6 +10,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,8 @@ from sightline.retrieval.vector_stores.registry import open_vector_store, public
 _log = logging.getLogger(__name__)
 _TAG = "vectors of"
 _ROOT = Path("/")  # Paths in the listing are absolute.
+_FIRST_ROUND = 256
+"""So many pictures can be searched first, then twice as many, and so on, while the others are being embedded."""
 _FEW = 32
 """Fewer texts than these say little about how well texts are answered."""
 
@@ -72,8 +75,11 @@ class VectorStep:
         self.tag = tag_of(session, backend)
         self.done = VectorCounts()
 
-    def run(self, *, captions: bool) -> VectorCounts:
-        """All of it; a budget that is used up ends it after what was made has been put."""
+    def run(self, *, captions: bool, checkpoint: Callable[[], None]) -> VectorCounts:
+        """All of it; a budget that is used up ends it after what was made has been put.
+
+        What a `checkpoint` follows can be searched.
+        """
         # Rows that are done, and no vectors in the workspace: those are gone, and made again.
         is_lost = self.dim is None and len(self._table.rows("done IS NOT NULL")) > 0
         if self._table.note(_TAG) != self.tag or is_lost:
@@ -82,8 +88,15 @@ class VectorStep:
                 self._table.forget("caption")
                 self._table.database.execute("DELETE FROM tokens")
                 self._table.set_note(_TAG, self.tag)
-        self._make()
+        # An approximate index is trained and tried whenever it is filled: it is filled once.
+        most = _FIRST_ROUND if self._backend.startswith("exact") else None
+        last = self._make(-1, most)
         self._fill("pictures", "done", self._put_pictures)
+        while last is not None and most is not None and self.done.stopped is None:
+            checkpoint()
+            most *= 2
+            last = self._make(last, most)
+            self._fill("pictures", "done", self._put_pictures)
         if captions and self.done.stopped is None:
             self._fill("captions", "caption", self._put_captions)
         return self.done
@@ -96,17 +109,24 @@ class VectorStep:
 
     # --- make -------------------------------------------------------------------------------------------------
 
-    def _make(self) -> None:
-        """Read and embed the pictures whose content has no vector in the workspace."""
-        rows = array("q")
-        listing = Listing(self._session.cache, _ROOT, self._files(rows))
-        if not listing.count:
-            return
-        self.done.made, self.done.stopped = embed_files(listing, self._session, self._config)
-        self._table.set_keys((key, why, rows[number - 1]) for number, key, why in listing.outcomes())
+    def _make(self, after: int, most: int | None) -> int | None:
+        """Read and embed the pictures whose content has no vector in the workspace, beginning `after` a row.
 
-    def _files(self, rows: array[int]) -> Iterator[FoundFile]:
-        for page in self._table.to_embed():
+        The last row of these where there were as many as may be, and there may be more.
+        """
+        rows = array("q")
+        listing = Listing(self._session.cache, _ROOT, islice(self._files(rows, after), most))
+        if not listing.count:
+            return None
+        waiting = self._table.count_to_embed(after)
+        part = (self.done.made, self.done.made + waiting)
+        made, self.done.stopped = embed_files(listing, self._session, self._config, part)
+        self.done.made += made
+        self._table.set_keys((key, why, rows[number - 1]) for number, key, why in listing.outcomes())
+        return rows[listing.count - 1] if listing.count == most else None
+
+    def _files(self, rows: array[int], after: int) -> Iterator[FoundFile]:
+        for page in self._table.to_embed(after):
             known = [item for item in page if item.key is not None]
             missing = set(self._session.cache.missing([item.key or b"" for item in known], self._session.embedder))
             there = {item.row for at, item in enumerate(known) if at not in missing}

@@ -24,7 +24,6 @@ from sightline.web.cache import StampedCache
 from sightline.web.corpus_view import Tile
 from sightline.web.library import LoadedBenchmark
 from sightline.web.pages.bench import parts_of
-from sightline.web.pages.runs import benchmark_of
 
 _TASKS = 200
 _TILES = 20
@@ -69,7 +68,7 @@ def compare(request: Request) -> Response:
     if first is None or second is None or first == second:
         raise missing("such pair of runs")
     runs = with_own_names([read_scored(first), read_scored(second)])
-    loaded = benchmark_of(state.library, runs[0].run)
+    loaded = state.library.benchmark_of(runs[0].run.benchmark, runs[0].run.benchmark_checksum)
     task = request.query_params.get("task")
     if task is not None:
         return _one_task(state, request, names, runs, loaded, task)

@@ -23,6 +23,7 @@ from sightline.runs.folder import SCORES
 from sightline.web.app_state import AppState
 from sightline.web.cache import StampedCache, stamp_of
 from sightline.web.corpus_view import PictureChoice
+from sightline.web.pages.jobs import FORMS, choices
 
 KINDS = {"event": "Events", "burst": "Bursts", "duplicate": "Duplicates", "owner": "Owners", "dataset": "Data sets"}
 _NEWEST = 12
@@ -43,9 +44,14 @@ def home(request: Request) -> Response:
     state = AppState.of(request)
     state.library.refresh()
     corpus, places = state.library.corpus, state.library.places
+    if corpus is None and not (places.benchmarks or places.runs):
+        return state.show(
+            request, "start.html", form=FORMS["scan"], statuses=state.jobs.all(), given={}, **choices(state)
+        )
     return state.show(
         request,
         "home.html",
+        statuses=state.jobs.active,
         tiles=[] if corpus is None else corpus.window(PictureChoice(), 0, _NEWEST),
         count=0 if corpus is None else corpus.total(),
         groups={} if corpus is None else corpus.group_counts(),

@@ -27,12 +27,11 @@ from sightline.reports.leaderboard import BenchmarkBoard, Leaderboard, UnrankedR
 from sightline.reports.scored_run import ReportedRun, read_scored
 from sightline.reports.text import DASH, interval, score
 from sightline.runs.folder import HEADER, SCORES, read_run
-from sightline.types import Run
 from sightline.web.agent_steps import Steps
 from sightline.web.app_state import AppState, address, harmless, missing, number
 from sightline.web.cache import StampedCache
 from sightline.web.contradictions import side_by_side
-from sightline.web.library import Library, LoadedBenchmark
+from sightline.web.library import Library
 from sightline.web.pages.home import object_of
 
 _TASKS = 200
@@ -66,7 +65,7 @@ def one_run(request: Request) -> Response:
     """One run: every estimate, slices, failures, and its tasks."""
     state, name, folder = named(request)
     run = read_scored(folder)
-    loaded = benchmark_of(state.library, run.run)
+    loaded = state.library.benchmark_of(run.run.benchmark, run.run.benchmark_checksum)
     rows = run.scores.tasks
     offset = number(request, "offset")
     return state.show(
@@ -130,7 +129,7 @@ def _shown(library: Library, found: Leaderboard, board: BenchmarkBoard, names: M
     costs = len(points) > 1 and any(point.usd for point in points)
     if costs:
         drawings.append(cost_plot(f"{board.metric} against cost", points, f"{ident}-cost"))
-    loaded = _benchmark_of(library, board.benchmark, board.checksum)
+    loaded = library.benchmark_of(board.benchmark, board.checksum)
     return {
         "board": board,
         "rows": rows,
@@ -203,24 +202,13 @@ def _way(name: str, folder: Path, row: TaskScore) -> str | None:
     return address(f"/runs/{name}/replay", task=row.task_id, attempt=row.attempt or None)
 
 
-def benchmark_of(library: Library, run: Run) -> LoadedBenchmark | None:
-    """The benchmark of a run: the same content, else one of the same name."""
-    return _benchmark_of(library, run.benchmark, run.benchmark_checksum)
-
-
-def _benchmark_of(library: Library, name: str, checksum: str | None) -> LoadedBenchmark | None:
-    named = [loaded for loaded in library.benchmarks() if loaded.benchmark.name == name]
-    same = [loaded for loaded in named if loaded.benchmark.is_version(checksum)]
-    return next(iter(same or named), None)
-
-
 def replay(request: Request) -> Response:
     """An agent's way through one task, step by step, with what it saw."""
     state, name, folder = named(request)
     task = request.query_params.get("task", "")
     found = read_trajectory(folder, task, number(request, "attempt"))
     run = read_run(folder) if (folder / HEADER).is_file() else None
-    loaded = None if run is None else benchmark_of(state.library, run)
+    loaded = None if run is None else state.library.benchmark_of(run.benchmark, run.benchmark_checksum)
     steps = Steps(state.library, loaded)
     shown = [step for record in (found.start, *found.steps) if (step := steps.step(record)) is not None]
     answer = None if found.end is None else steps.ended(found.end)

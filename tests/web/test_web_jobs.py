@@ -1,0 +1,111 @@
+"""Jobs: from nothing to a search in a browser; jobs that are paused, killed, fail, or outlive the app."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from pictures import random_picture
+from sightline.errors import UserError
+from sightline.web.app import build
+from sightline.web.jobs import Jobs, JobStatus
+from sightline.web.server import open_app
+from web_samples import client, forgery_token, serving, shoot
+
+Look = Callable[..., Any]
+
+
+def make_pictures(folder: Path, count: int) -> Path:
+    folder.mkdir()
+    for number in range(count):
+        random_picture(number).save(folder / f"beach-{number:03}.jpg")
+    return folder
+
+
+def waited(jobs: Jobs, id_: str, *states: str) -> JobStatus:
+    for _ in range(400):
+        status = jobs.find(id_)
+        assert status is not None
+        if status.state in states:
+            return status
+        time.sleep(0.1)
+    raise AssertionError(f"{status.state} and not {states}: {status.log}")
+
+
+def test_from_nothing_to_a_search(tmp_path: Path, looking: Look) -> None:
+    pictures = make_pictures(tmp_path / "photos", 12)
+    with serving(tmp_path / "ws", tmp_path / "ws") as app:
+        page = looking(app).go("/")
+        page.locator("input.folder").type(f"{tmp_path}/pho")
+        page.locator(f'#folders option[value="{pictures}/"]').wait_for(state="attached")
+        page.locator("input.folder").fill(str(pictures))
+        page.locator("select[name=embedder]").select_option("none")
+        page.get_by_text("Add them").click()
+        page.locator(".job").first.wait_for()
+        shoot(page, "start")
+        page.locator("form.find input").wait_for()  # As soon as there are pictures, without a click.
+        page.goto(f"{app.address}/jobs")
+        page.locator(".job.done", has_text="Index").wait_for()
+        page.locator(".job.done", has_text="Scan").get_by_text("Log and command").click()
+        assert f"sightline scan {pictures}" in page.locator(".job", has_text="Scan").inner_text()
+        shoot(page, "jobs")
+        page.locator("form.find input").fill("beach")
+        page.keyboard.press("Enter")
+        page.locator(".results .tile").nth(11).wait_for()
+
+
+def test_a_job_is_paused_goes_on_and_outlives_the_app(tmp_path: Path) -> None:
+    pictures = make_pictures(tmp_path / "photos", 40)
+    jobs = Jobs(tmp_path / "ws")
+    job = jobs.start(["scan", str(pictures)])
+    jobs.end(job.id, "paused")
+    assert waited(jobs, job.id, "paused", "done").state in ("paused", "done")
+    jobs.again(job.id)
+    other = Jobs(tmp_path / "ws")  # As after a restart: nothing is known but what is on disk.
+    assert "40 pictures" in waited(other, job.id, "done").log
+    with pytest.raises(UserError, match="can't be started"):
+        jobs.start(["demo"])
+
+
+def test_a_job_that_was_killed_says_so_and_can_be_run_again(tmp_path: Path) -> None:
+    pictures = make_pictures(tmp_path / "photos", 4)
+    jobs = Jobs(tmp_path / "ws")
+    job = jobs.start(["scan", str(pictures)])
+    jobs._signal(job, signal.SIGKILL)
+    other = Jobs(tmp_path / "ws")
+    assert waited(other, job.id, "died").state == "died"
+    other.again(job.id)
+    assert waited(other, job.id, "done").log.count("$ sightline scan") == 2
+    other.forget(job.id)
+    assert other.all() == []
+
+
+def test_a_failing_job_shows_its_error(tmp_path: Path) -> None:
+    jobs = Jobs(tmp_path / "ws")
+    status = waited(jobs, jobs.start(["scan", str(tmp_path / "nowhere")]).id, "failed")
+    assert "there is no folder" in status.log
+
+
+def test_jobs_are_started_by_our_own_pages_on_this_machine_alone(tmp_path: Path) -> None:
+    scan = {"verb": "scan", "folder": str(tmp_path), "embedder": "none"}
+    desk = open_app(tmp_path / "ws", port=8377)
+    here = client(desk)
+    assert here.post("/jobs", data=scan).status_code == 403
+    token = forgery_token(here.get("/jobs").text)
+    for wrong in ({"verb": "demo"}, {"folder": "relative"}, {"folder": str(tmp_path / "no")}, {"folder": "--help"}):
+        assert here.post("/jobs", data=scan | {"csrf": token} | wrong).status_code in (400, 404)
+    (tmp_path / "photos").mkdir()
+    assert here.get("/api/folders", params={"path": f"{tmp_path}/ph"}).json() == [f"{tmp_path}/photos/"]
+    desk = open_app(tmp_path / "ws", host="0.0.0.0", port=8377)
+    others = TestClient(build(desk), base_url="http://192.168.1.5:8377")
+    others.cookies.set("sightline-8377-token", str(desk.guard.token))
+    token = forgery_token(others.get("/jobs").text)
+    assert others.post("/jobs", data=scan | {"csrf": token}).status_code == 403
+    assert others.get("/api/folders").status_code == 403
+    assert not (tmp_path / "ws" / "jobs").exists()
