@@ -80,6 +80,11 @@ class JobStatus:
         return self.state in ("running", "stopping")
 
     @property
+    def is_open(self) -> bool:
+        """Will there be more to see?"""
+        return self.is_active or (self.state == "done" and bool(self.job.then))
+
+    @property
     def last_line(self) -> str:
         """What it said last."""
         return next((line.strip() for line in reversed(self.log.splitlines()) if line.strip()), "")
