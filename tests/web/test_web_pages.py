@@ -168,7 +168,7 @@ def test_a_way_is_shown_with_its_crops_memory_and_subsets(app: TestClient) -> No
 
 def test_without_a_corpus_the_rest_is_there(life: Path) -> None:
     opened = client(open_app(None, (life / "benchmark",), port=8377))
-    assert "There is no corpus" in opened.get("/").text
+    assert "There are no pictures" in opened.get("/").text
     assert opened.get("/corpus").status_code == 404 and opened.get("/bench/benchmark").status_code == 200
     pool = opened.get("/bench/benchmark/task?id=rank-01").text
     thumb = re.search(r'src="(/thumb/[^"]+)"', pool)
