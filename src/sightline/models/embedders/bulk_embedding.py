@@ -10,7 +10,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from sightline.models.embedders.base import (
     side_of,
 )
 from sightline.models.embedders.embedded_files import EmbeddedFile, Listing, SkippedInput
+from sightline.models.embedders.jpeg_batches import JpegEmbedder, embed_jpegs
 from sightline.models.embedders.pixels import AlreadyKnown, Decoded, DecodeJob, DecodeRefused, read_picture
 from sightline.models.embedders.session import PAGE, EmbeddedPages, EmbedderSession
 from sightline.models.embedders.vector_cache import VectorCache, text_key
@@ -72,11 +73,14 @@ def _embed_files(
     todo = listing.plan(space)
     if not todo:
         return 0
-    jobs = listing.jobs(side_of(embedder), settings.max_pixels, space)
-    lanes = min(settings.workers or cores(), -(-todo // _WORTH_A_PROCESS))
     done, total = part or (0, todo)
     with progress("embed", total, done=done) as advance:
         batch = _Batch(listing, embedder, cache, advance)
+        if getattr(embedder, "reads_jpegs", False):
+            batch.made = embed_jpegs(listing, cast("JpegEmbedder", embedder), cache, settings, advance)
+            todo = listing.plan(cache.space(embedder))
+        jobs = listing.jobs(side_of(embedder), settings.max_pixels, space)
+        lanes = min(settings.workers or cores(), -(-todo // _WORTH_A_PROCESS))
         for job, result in map_in_processes(read_picture, jobs, workers=lanes, chunk=_CHUNK):
             batch.take(job, result)
         batch.flush()

@@ -48,8 +48,7 @@ class Listing:
     def __init__(self, cache: VectorCache, root: Path, files: Iterable[FoundFile]) -> None:
         self._cache, self._database = cache, cache.database
         self._root = os.fsencode(root)
-        for table in ("listing", "todo"):
-            self._database.execute(f"DROP TABLE IF EXISTS temp.{table}")
+        self._database.execute("DROP TABLE IF EXISTS temp.listing")
         self._database.execute(_CREATE)
         self._database.execute("BEGIN")
         self.count = sum(self._insert(found) for found in files)
@@ -69,6 +68,7 @@ class Listing:
 
     def plan(self, space: VectorSpace | None) -> int:
         """Choose the files that have to be read: new, changed, or without a vector; how many they are."""
+        self._database.execute("DROP TABLE IF EXISTS temp.todo")
         self._database.execute(_PLAN, (None if space is None else space.id,))
         count: int = self._database.execute("SELECT count(*) FROM todo").fetchone()[0]
         return count
@@ -86,10 +86,12 @@ class Listing:
 
     def keep(self, done: Iterable[EmbeddedFile]) -> None:
         """These are in the cache; also when the run is over, until the file changes."""
+        done = list(done)
         with transaction(self._database):
-            for number, sha256 in done:
-                self._database.execute("UPDATE listing SET sha256 = ? WHERE number = ?", (sha256, number))
-                self._database.execute(_KEEP, (self._root, sha256, number))
+            self._database.executemany(
+                "UPDATE listing SET sha256 = ? WHERE number = ?", [(sha256, number) for number, sha256 in done]
+            )
+            self._database.executemany(_KEEP, [(self._root, sha256, number) for number, sha256 in done])
 
     def leave_out(self, number: int, reason: str, detail: str) -> None:
         """This one gives no vector."""

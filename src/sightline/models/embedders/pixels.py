@@ -11,11 +11,13 @@ import sqlite3
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from PIL import Image
 
 from sightline.corpus import metadata
+from sightline.corpus.jpeg_header import JpegHeader
 from sightline.corpus.pixels import RefusedError, identify, load_rgb, open_picture, read_file, upright
 from sightline.models.protocols import Pixels
 from sightline.types import Box, Failure
@@ -37,6 +39,15 @@ class DecodeJob:
     max_pixels: int
     cache: Path
     space: int | None
+
+
+class JpegFile(NamedTuple):
+    """A plain photograph as it lies on disk, for an embedder that decodes it itself."""
+
+    number: int
+    sha256: bytes
+    data: bytearray
+    header: JpegHeader
 
 
 @dataclass(frozen=True, slots=True)

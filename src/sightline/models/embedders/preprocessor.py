@@ -74,27 +74,36 @@ class Preprocess:
         return np.stack(channels)
 
     def _resized(self, image: Image.Image) -> NDArray[np.uint8]:
-        height, width = self._target(image)
+        (height, width), (top, left), crop = self.geometry(image.height, image.width)
         resample = Image.Resampling(self.resample)
-        if self.crop is None:
-            return np.asarray(image.resize((width, height), resample))
-        top, left = (self._start(whole, part) for whole, part in zip((height, width), self.crop, strict=True))
-        bottom, right = top + self.crop[0], left + self.crop[1]
-        if max(height, width) > _LONGEST_ASPECT * min(height, width):
+        bottom, right = top + crop[0], left + crop[1]
+        if self.crop is not None and is_long(height, width):
             across, down = image.width / width, image.height / height
             box = (left * across, top * down, right * across, bottom * down)
-            return np.asarray(image.resize((self.crop[1], self.crop[0]), resample, box=box))
+            return np.asarray(image.resize((crop[1], crop[0]), resample, box=box))
         return np.asarray(image.resize((width, height), resample))[top:bottom, left:right]
 
-    def _target(self, image: Image.Image) -> Size:
+    def geometry(self, height: int, width: int) -> tuple[Size, Size, Size]:
+        """To what a picture of this size is resized, and the corner and the size of the part that is kept."""
+        target = self._target(height, width)
+        crop = self.crop or target
+        top, left = (self._start(whole, part) for whole, part in zip(target, crop, strict=True))
+        return target, (top, left), crop
+
+    def _target(self, height: int, width: int) -> Size:
         if isinstance(self.resize, tuple):
             return self.resize
-        short, long = sorted((image.height, image.width))
+        short, long = sorted((height, width))
         longer = int(self.resize * long / short)
-        return (self.resize, longer) if image.height <= image.width else (longer, self.resize)
+        return (self.resize, longer) if height <= width else (longer, self.resize)
 
     def _start(self, whole: int, part: int) -> int:
         return (whole - part) // 2 if self.middle == "floor" else round((whole - part) / 2)
+
+
+def is_long(height: int, width: int) -> bool:
+    """Is only the part that is kept worth resizing?"""
+    return max(height, width) > _LONGEST_ASPECT * min(height, width)
 
 
 def read_preprocessor(config: Mapping[str, Any], place: str) -> Preprocess:

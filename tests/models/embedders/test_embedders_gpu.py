@@ -1,0 +1,134 @@
+"""The GPU's way from files to vectors, run on the processor with Pillow in nvJPEG's place."""
+
+from __future__ import annotations
+
+import io
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+from test_embedders_transformers import write_model
+
+from sightline.calls.session import Session
+from sightline.models.embedders.gpu_preprocessor import GpuPreprocessor
+from sightline.models.embedders.pipeline import embed_pictures
+from sightline.models.embedders.preprocessor import Preprocess, Size
+from sightline.models.embedders.transformers_clip import TransformersClip
+
+pytestmark = pytest.mark.slow
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+
+def decode(files: Sequence[bytearray]) -> list[Any]:
+    """What nvJPEG does: pixels as stored; a file that it can't read makes the whole batch fail."""
+    try:
+        pictures = [np.asarray(Image.open(io.BytesIO(file)).convert("RGB")) for file in files]
+    except OSError as error:
+        raise RuntimeError(str(error)) from None
+    return [torch.from_numpy(picture.copy()).permute(2, 0, 1) for picture in pictures]
+
+
+@pytest.mark.parametrize("resample", [1, 2, 3, 4])
+@pytest.mark.parametrize(("resize", "crop"), [(16, (16, 16)), ((24, 20), None), (20, (13, 17))])
+def test_pictures_are_resized_as_pillow_does(resample: int, resize: int | Size, crop: Size | None) -> None:
+    preprocess = Preprocess(resize, crop, (0.5, 0.4, 0.3), (0.2, 0.3, 0.4), resample=resample)
+    rng = np.random.default_rng(0)
+    shapes = [(40, 60, 3), (60, 40, 3), (40, 60, 3), (17, 23, 3), (200, 170, 3), (9, 12, 3)]
+    batch = [rng.integers(0, 256, shape, dtype=np.uint8) for shape in shapes]
+    made = GpuPreprocessor(preprocess, "cpu", None).from_pixels(batch).numpy()
+    expected = np.stack([preprocess(pixels) for pixels in batch])
+    levels = (made - expected) * np.array([0.2, 0.3, 0.4]).reshape(3, 1, 1) * 255
+    assert np.abs(levels).max() < 1.01 and np.mean(np.abs(levels) > 0.01) < 0.02  # A rounding here and there.
+
+
+def write_pictures(folder: Path) -> None:
+    """Photographs turned in every way, of two sizes, and what the GPU does not take."""
+    folder.mkdir()
+    rng = np.random.default_rng(1)
+    for at in range(24):
+        shape = (48, 64, 3) if at % 2 else (40, 30, 3)
+        small = Image.fromarray(rng.integers(0, 256, (6, 8, 3), dtype=np.uint8))
+        exif = Image.Exif()
+        exif[0x0112] = 1 + at % 8
+        small.resize(shape[1::-1], Image.Resampling.BICUBIC).save(folder / f"{at:02}.jpg", quality=95, exif=exif)
+    (folder / "copy.jpg").write_bytes((folder / "03.jpg").read_bytes())
+    small.save(folder / "drawing.png")
+    small.convert("CMYK").resize((40, 40)).save(folder / "print.jpg")
+    small.resize((400, 10)).save(folder / "strip.jpg")
+    whole = (folder / "05.jpg").read_bytes()
+    (folder / "truncated.jpg").write_bytes(whole[: len(whole) // 2])
+    # Pillow and nvJPEG refuse it: it has no quantisation table.
+    (folder / "broken.jpg").write_bytes(whole.replace(b"\xff\xdb", b"\xff\xfe"))
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    return write_model(tmp_path / "clip", "clip")
+
+
+def embedded(model: Path, folder: Path, workspace: Path, *, gpu: bool) -> tuple[dict[str, Any], dict[str, str]]:
+    embedder = TransformersClip(str(model))
+    embedder.batch = 8
+    if gpu:
+        usual = embedder._picture_processor.to_dict()
+        preprocess = Preprocess(16, (16, 16), tuple(usual["image_mean"]), tuple(usual["image_std"]))
+        embedder._gpu = GpuPreprocessor(preprocess, "cpu", decode)
+        assert embedder.reads_jpegs
+    made = embed_pictures(folder, embedder=embedder, session=Session(workspace))
+    again = embed_pictures(folder, embedder=embedder, session=Session(workspace))
+    assert again.from_cache == again.count == made.count
+    return dict(zip(made.ids, made.vectors, strict=True)), {left.id: left.reason for left in made.left_out}
+
+
+def test_vectors_and_failures_are_those_of_the_ordinary_way(model: Path, tmp_path: Path) -> None:
+    write_pictures(tmp_path / "pictures")
+    expected, left = embedded(model, tmp_path / "pictures", tmp_path / "plain", gpu=False)
+    found, left_too = embedded(model, tmp_path / "pictures", tmp_path / "gpu", gpu=True)
+    assert left_too == left and set(left) == {"truncated.jpg", "broken.jpg"}
+    assert list(found) == list(expected)
+    assert min(float(found[name] @ expected[name]) for name in found) > 0.999
+
+
+def test_a_full_memory_halves_the_batch_and_says_so_once(
+    model: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_pictures(tmp_path / "pictures")
+    expected, _ = embedded(model, tmp_path / "pictures", tmp_path / "plain", gpu=True)
+    plain = TransformersClip._of_inputs
+
+    def of_inputs(self: TransformersClip, inputs: dict[str, Any]) -> Any:
+        if len(inputs["pixel_values"]) > 2:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return plain(self, inputs)
+
+    with pytest.MonkeyPatch.context() as patch, caplog.at_level(logging.WARNING):
+        patch.setattr(TransformersClip, "_of_inputs", of_inputs)
+        found, _ = embedded(model, tmp_path / "pictures", tmp_path / "small", gpu=True)
+    assert all(np.allclose(found[name], expected[name], atol=1e-3) for name in expected)
+    said = [record.getMessage() for record in caplog.records if "memory is full" in record.getMessage()]
+    assert [text.split(";")[1].split()[0] for text in said] == ["4", "2"]
+
+
+def test_a_gpu_that_disappears_leaves_the_rest_to_the_processor(
+    model: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_pictures(tmp_path / "pictures")
+    expected, left = embedded(model, tmp_path / "pictures", tmp_path / "plain", gpu=False)
+    decoded = []
+
+    def vanishing(files: Sequence[bytearray]) -> list[Any]:
+        decoded.append(len(files))
+        if len(decoded) > 1:
+            raise torch.AcceleratorError("CUDA error: device lost")
+        return decode(files)
+
+    with caplog.at_level(logging.WARNING), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("test_embedders_gpu.decode", vanishing)
+        found, left_too = embedded(model, tmp_path / "pictures", tmp_path / "lost", gpu=True)
+    assert left_too == left and list(found) == list(expected) and 2 <= len(decoded) <= 4
+    assert "going on with the CPU" in caplog.text
