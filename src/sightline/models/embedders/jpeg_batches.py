@@ -24,10 +24,14 @@ from sightline.models.embedders.preprocessor import is_long
 from sightline.models.embedders.vector_cache import VectorCache
 from sightline.models.protocols import Embedder
 
-_CHUNK = 16
+_CHUNK = 32
 """Files that a thread reads at a time."""
-_LANES = 2
-"""Batches that are embedded at a time: one is decoded while another goes through the network."""
+_READERS = 8
+"""More threads only wait for each other."""
+_LANES = 3
+"""Batches that are embedded at a time: one is decoded while others go through the network."""
+_BATCH_BYTES = 1 << 28
+"""Of the files in a batch, so that large ones do not fill the memory."""
 _MOST_BYTES = 1 << 26
 """A larger file is read by itself, by the ordinary way."""
 T = TypeVar("T")
@@ -50,9 +54,9 @@ def embed_jpegs(
     """Make the vectors of the plain JPEG files that `listing.plan` chose; what has none then is for `plan` again."""
     made = 0
     jobs = listing.jobs(1, settings.max_pixels, None)
-    threads = settings.workers or 2 * cores()
+    threads = min(settings.workers or cores(), _READERS)
     with ThreadPoolExecutor(threads, "sightline-read") as read, ThreadPoolExecutor(_LANES, "sightline-gpu") as gpu:
-        files = _ahead(read, partial(_read, max_pixels=settings.max_pixels), _chunks(jobs, _CHUNK), 2 * threads)
+        files = _ahead(read, partial(_read, max_pixels=settings.max_pixels), _chunks(jobs, _CHUNK), threads + 4)
         batches = _batches(files, batch_of(embedder), listing, embedder, cache, advance)
         for batch, attempt in _ahead(gpu, partial(_attempt, embedder), batches, _LANES + 1):
             good = [at for at in range(len(batch)) if at not in attempt.failures]
@@ -98,6 +102,7 @@ def _batches(
 ) -> Iterator[list[JpegFile]]:
     """Batches of files whose content has no vector yet; each content once."""
     waiting: dict[bytes, JpegFile] = {}
+    held = 0
     for files in read:
         keys = [file.sha256 for file in files]
         new = set(cache.missing(keys, embedder))
@@ -105,10 +110,12 @@ def _batches(
         if known:
             listing.keep(known)
             advance(len(known))
-        for at in new:
-            waiting.setdefault(keys[at], files[at])  # A copy is for `plan` again, and known by then.
-        while len(waiting) >= size:
-            yield [waiting.pop(key) for key in list(islice(waiting, size))]
+        for at in sorted(new):
+            waiting[keys[at]] = files[at]  # A copy takes the place; the other is for `plan` again, and known by then.
+            held += len(files[at].data)
+            if len(waiting) >= size or held >= _BATCH_BYTES:
+                yield list(waiting.values())
+                waiting, held = {}, 0
     if waiting:
         yield list(waiting.values())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import logging
+import threading
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -26,7 +27,7 @@ from sightline.models.failures import clip
 from sightline.models.protocols import Pixels
 from sightline.types import Failure
 
-_GPU_BATCH = 256
+_GPU_BATCH = 512
 _USUAL_LIMIT = 77
 """Tokens of the longest text of CLIP, for a model that states no limit."""
 _SIDES = ("height", "width", "shortest_edge", "longest_edge")
@@ -57,6 +58,7 @@ class TransformersClip(AttemptEmbedder):
         folder = Path(model).expanduser()
         self._source = str(folder) if folder.is_dir() else model
         self._local_only = local_only
+        self._own = threading.local()
         self._device = self._find_device(options.device)
         self.batch = options.batch or (USUAL_BATCH if self._device == "cpu" else _GPU_BATCH)
         self.name = f"transformers:{folder.resolve().name if folder.is_dir() else model}"
@@ -94,8 +96,11 @@ class TransformersClip(AttemptEmbedder):
 
     def attempt_jpegs(self, batch: Sequence[JpegFile]) -> EmbeddingAttempt:
         """The same from JPEG files, on a stream of the GPU that is this thread's own."""
+        cuda = self._torch.cuda
+        if self._device.startswith("cuda") and not hasattr(self._own, "stream"):
+            self._own.stream = cuda.Stream(self._device)
         try:
-            with self._torch.cuda.stream(self._torch.cuda.Stream()):
+            with cuda.stream(getattr(self._own, "stream", None)):
                 return as_attempt(self._batched(batch, self._from_jpegs))
         except self._torch.AcceleratorError as error:
             self._leave_gpu(error)
