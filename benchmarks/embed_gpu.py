@@ -71,7 +71,7 @@ def write_model(folder: Path) -> Path:
     return folder
 
 
-class Files(Dataset[torch.Tensor]):
+class Files(Dataset[torch.Tensor]):  # type: ignore[misc]
     """What a person writes: Pillow, scaled while decoding, resized and cropped."""
 
     def __init__(self, folder: Path) -> None:
@@ -164,7 +164,7 @@ def compare(folder: Path, embedder: TransformersClip, reference: TransformersCli
 class Plain(TransformersClip):
     """The same model, with its own code for pictures."""
 
-    _gpu = None  # type: ignore[assignment]
+    _gpu = None
 
 
 def main() -> None:
