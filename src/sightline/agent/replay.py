@@ -173,6 +173,7 @@ def recorded_settings(recorded: Trajectory) -> AgentSettings:
         language=told["language"],
         subsets=told["subsets"],
         extra=tuple(told["extra"]),
+        repeats=told.get("repeats", True),
         temperature=told["temperature"],
         max_tokens=told["max_tokens"],
         reasoning_effort=told["reasoning_effort"],
@@ -216,6 +217,8 @@ class _Other:
 
 def _was_run(use: Use) -> bool:
     """Was it the tool that answered, and not the loop?"""
+    if use.repeated:
+        return False
     try:
         return isinstance(orjson.loads(use.arguments.strip() or "{}"), dict)
     except orjson.JSONDecodeError:
@@ -228,7 +231,7 @@ def _as_recorded(turns: Sequence[Turn]) -> Stop:
 
     def stop(spent: AgentUsage) -> str | None:
         reason = forced.get(spent.turns + 1)
-        return None if reason == "no-action" else reason
+        return None if reason in ("no-action", "repeated-calls") else reason
 
     return stop
 
