@@ -66,7 +66,7 @@ def main() -> None:
             "sightline formats": command("formats"),
             "sightline score trec QRELS RUN": command("score", "trec", "qrels", "ranked", "--metrics", "ndcg@10"),
             "sightline score BENCH RUN": command("score", "bench", "run", "--json"),
-            **{f"sightline {verb} --help": command(verb, "--help") for verb, *_ in _VERBS},
+            **{f"sightline {verb} --help": command(verb, "--help") for verbs in _VERBS.values() for verb, *_ in verbs},
         }
         found: dict[str, list[tuple[float, int]]] = {name: [] for name in cases}
         bare = [measure("", folder)[0] for _ in range(rounds)]
