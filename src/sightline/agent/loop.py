@@ -24,7 +24,9 @@ _NUDGES = 2
 _SQUEEZES = 3
 """So many overflows in a row are met by compressing."""
 _REPEATS = 3
-"""So many turns in a row with the same calls, and nothing new: the attempt ends where they fail; else one turn is left."""
+"""So many turns in a row with calls that bring nothing new: the attempt ends where they fail, else one turn is left."""
+GIVEN_UP = ("no-action", "repeated-calls")
+"""Why a last turn is forced on a model that makes no progress; other reasons are limits that were reached."""
 _EMPTY = frozenset({"empty", "length", "endless"})
 Stop: TypeAlias = Callable[[AgentUsage], str | None]
 
@@ -231,13 +233,15 @@ class _Attempt:
             self._nudge()
 
     def _repeats(self, uses: Sequence[Called]) -> bool:
-        """Has the model made the same calls, failing or answered before, so often that nothing else will come of it?"""
+        """Has the model made calls that fail as before, or that were answered before, too often to go on?"""
         made = tuple((each.use.tool, each.use.arguments) for each in uses)
         failing = made if all(each.use.error for each in uses) else ()
-        known = bool(uses) and all(each.use.repeated for each in uses)
-        self.repeated = self.repeated + 1 if known or (failing and failing == self.failing) else 1
+        if uses and all(each.use.repeated for each in uses):
+            self.repeated += 1
+        else:
+            self.repeated = 0 if not failing else self.repeated + 1 if failing == self.failing else 1
         self.failing = failing
-        return (known or bool(failing)) and self.repeated >= _REPEATS
+        return self.repeated >= _REPEATS
 
     def _nudge(self) -> None:
         self.nudged += 1

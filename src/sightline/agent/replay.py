@@ -13,7 +13,7 @@ from pathlib import Path
 import orjson
 
 from sightline.agent.finish import FINISH, AnswerNames
-from sightline.agent.loop import Agent, Stop, digest
+from sightline.agent.loop import GIVEN_UP, Agent, Stop, digest
 from sightline.agent.memory import COMPRESS_TOOL, MemorySettings
 from sightline.agent.settings import AgentQuestion, AgentSettings, AgentUsage, TaskLimits
 from sightline.agent.state import AgentState, PictureView
@@ -231,7 +231,7 @@ def _as_recorded(turns: Sequence[Turn]) -> Stop:
 
     def stop(spent: AgentUsage) -> str | None:
         reason = forced.get(spent.turns + 1)
-        return None if reason in ("no-action", "repeated-calls") else reason
+        return None if reason in GIVEN_UP else reason
 
     return stop
 
