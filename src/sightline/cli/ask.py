@@ -58,7 +58,8 @@ def ask(
     share_metadata:
         Let the agent send places, names, paths and other metadata of your pictures, and the pictures, to the web.
     embedder:
-        Who compares pictures and words; as for `search`.
+        Who compares pictures and words; when not given, the embedder that belongs to a built-in model, else as for
+        `search`.
     turns:
         How many turns the agent has; the last one is for the answer.
     """
