@@ -5,8 +5,9 @@ Run: python benchmarks/agents.py [--tasks 100] [--seed 90210] [--pictures 600] [
 the family `training` tune the cut-offs of plain search. Direct retrieval ranks by the whole request (embedder `world`);
 hybrid search ranks by what the planner's own grammar takes for the target, filtered by the times and towns that the
 request names. For both, numbers of pictures and scores to cut at are tried on the tuning tasks, and the best is used.
-The agent has all its tools; then one of them, or one memory, is taken away. Differences are paired by task. With --album, nothing but the
-pictures that the agent views for each of ten questions about the whole album, as `ask` puts them, is counted.
+The agent has all its tools; then one of them, or one memory, is taken away. Differences are paired by task. With
+--album, only the pictures that the agent views for each of ten questions about the whole album, as `ask` puts them, are
+counted.
 """
 
 from __future__ import annotations
