@@ -169,7 +169,7 @@ def test_records_of_agents_that_made_calls_again_are_replayed_as_they_were(tmp_p
     number = iter(range(9))
     tool = StubTool("GetMetadata", lambda *_: Observation(f"answer {next(number)}"))
     recorded = made(tmp_path, [asked] * 5 + [DONE], [tool], settings=AgentSettings(repeats=True))
-    assert next(number) == 5 and recorded.start.settings.pop("repeats")  # type: ignore[attr-defined]
+    assert next(number) == 5 and recorded.start.settings.pop("repeats")
     assert again(recorded, tmp_path).same
 
 

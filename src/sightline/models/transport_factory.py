@@ -63,9 +63,7 @@ def open_transport(
             return _open_any_llm(parsed, there, api, settings, _Key(models, instead=instead), local_only)
         case _:
             if parsed.address is not None or base_url is not None:
-                raise UserError(
-                    f"{parsed} runs in this process, so it has no address.", "leave --base-url and @URL out"
-                )
+                raise UserError(f"{parsed} runs in this process, so it has no address.", "leave the address out")
             return _open_here(parsed, settings, local_only)
 
 
