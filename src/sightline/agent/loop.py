@@ -89,6 +89,7 @@ class _Attempt:
         self.talk = Conversation((Message("system", (system,)), Message("user", tuple(content))))
         self.belt = Toolbelt(self.agent.tools, self.question.state, self.recorder, settings.repeats)
         self.question.state.note_views(views)
+        self.question.state.names = self.question.names
         outgoing = self.question.state.outgoing
         outgoing.hear_user("\n".join(part for part in self.question.content if isinstance(part, str)))
         if views:

@@ -9,10 +9,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from sightline.agent.finish import AnswerNames
 from sightline.agent.memory import MemorySettings
 from sightline.agent.prompts import Language
-from sightline.agent.state import AgentState, PictureView
+from sightline.agent.state import AgentState, PictureNames, PictureView
 from sightline.calls.caller import Caller
 from sightline.calls.estimate import Range
 from sightline.calls.plan import CostPlan, StagePlan
@@ -128,7 +127,7 @@ class AgentQuestion:
     task: Task
     content: tuple[str | PictureView, ...]
     state: AgentState
-    names: AnswerNames
+    names: PictureNames
     attempt: int = 0
 
 
