@@ -97,7 +97,7 @@ def test_the_way_through_by_keys_alone(served: Served, looking: Look) -> None:
     assert first in chosen
     page.keyboard.press("ArrowRight")
     page.locator(f'#box .stage img:not([alt="{first}"])').wait_for()
-    page.locator("#box aside dl").wait_for()
+    page.locator("#box aside dl").first.wait_for()
     seen = shown.get_attribute("alt")
     page.keyboard.press("Escape")
     page.wait_for_url("**/search")
