@@ -81,7 +81,8 @@ class _Attempt:
 
     def __post_init__(self) -> None:
         task, settings = self.question.task, self.agent.settings
-        system = system_prompt(task, settings.language, subsets=settings.subsets, extra=settings.extra)
+        language, division = settings.language, settings.division
+        system = system_prompt(task, language, division, subsets=settings.subsets, extra=settings.extra)
         content: list[str | ImagePart] = []
         views = [part for part in self.question.content if isinstance(part, PictureView)]
         for part in self.question.content:

@@ -168,9 +168,12 @@ def recorded_settings(recorded: Trajectory) -> AgentSettings:
     told, limits = recorded.start.settings, recorded.start.limits
     return AgentSettings(
         limits=TaskLimits(**limits),
-        memory=MemorySettings(told["compress"], told["context_tokens"], told["context_pictures"]),
+        memory=MemorySettings(
+            told["compress"], told["context_tokens"], told["context_pictures"], told.get("memory", "two-part")
+        ),
         language=told["language"],
         subsets=told["subsets"],
+        division=told.get("division", "free"),
         extra=tuple(told["extra"]),
         repeats=told.get("repeats", True),
         temperature=told["temperature"],
