@@ -329,7 +329,7 @@ def test_a_submission_names_every_query_and_comes_back(tmp_path: Path) -> None:
 
 
 def test_a_run_tells_what_a_submission_asks_for(tmp_path: Path) -> None:
-    told: dict[str, Any] = {
+    told: dict[str, Any] = {"kind": "agent", "model": "vllm/q@http://box:8000/v1", "embedder": "clip", "track": "Open"}
         "kind": "agent",
         "model": "vllm/qwen@http://box:8000/v1",
         "embedder": "clip",
@@ -343,7 +343,7 @@ def test_a_run_tells_what_a_submission_asks_for(tmp_path: Path) -> None:
         "organization": "Us",
         "track": "Open",
         "agent_framework": "Sightline 9.9",
-        "backbone_model": "vllm/qwen",
+        "backbone_model": "vllm/q",
         "retriever_model": "clip",
     }
     assert orjson.loads((tmp_path / "s.json").read_bytes())["meta"] == meta
@@ -351,7 +351,7 @@ def test_a_run_tells_what_a_submission_asks_for(tmp_path: Path) -> None:
     assert [row[name] for name in ("agent", "backbone", "retriever", "track")] == [*list(meta.values())[3:], "Open"]
     voted = replace(made, parameters={"kind": "vote", "vote_of": {"system": "a", "parameters": told}})
     exporting(SUBMISSION, voted, tmp_path / "v.json", options)
-    assert orjson.loads((tmp_path / "v.json").read_bytes())["meta"]["backbone_model"] == "vllm/qwen"
+    assert orjson.loads((tmp_path / "v.json").read_bytes())["meta"]["backbone_model"] == "vllm/q"
     with pytest.raises(UserError, match=r"^a submission also needs organization\."):
         exporting(SUBMISSION, made, tmp_path / "w.json", FormatOptions(benchmark=benchmark()))
 
