@@ -330,11 +330,6 @@ def test_a_submission_names_every_query_and_comes_back(tmp_path: Path) -> None:
 
 def test_a_run_tells_what_a_submission_asks_for(tmp_path: Path) -> None:
     told: dict[str, Any] = {"kind": "agent", "model": "vllm/q@http://box:8000/v1", "embedder": "clip", "track": "Open"}
-        "kind": "agent",
-        "model": "vllm/qwen@http://box:8000/v1",
-        "embedder": "clip",
-        "track": "Open",
-    }
     made = replace(run(a=PictureSet(("u@1/1",))), parameters=told, versions={"sightline": "9.9"})
     options = FormatOptions(benchmark=benchmark(), extra={"organization": "Us", "method_name": "Looker"})
     exporting(SUBMISSION, made, tmp_path / "s.json", options)
