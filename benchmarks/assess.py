@@ -154,7 +154,7 @@ def match(world: World, first: str, second: str) -> Match:
     items = pool.items(0, pool.queries)
     gains = world.relevant[items.query, items.picture].astype(np.float64)
     truth = float((items.weights @ CONTRAST[0]) @ gains)
-    return Match(world, a, b, pool, items, gains, truth, side_sizes(pool, [CONTRAST], True)[0])
+    return Match(world, a, b, pool, items, gains, truth, side_sizes(pool, [CONTRAST], True)[0][0])
 
 
 def drawn_duels(one: Match, seed: int, most: int) -> DrawnPairs:
