@@ -62,8 +62,9 @@ class RankedPool:
 
     def answered_by(self, systems: Bools) -> Bools:
         """The queries on which none of these systems failed."""
-        none: Bools = np.ones(self.queries, np.bool_)
-        return none if self.answered is None else self.answered[systems].all(axis=0)
+        failed = np.zeros(self.queries, np.intp) if self.answered is None else (~self.answered[systems]).sum(axis=0)
+        found: Bools = failed == 0
+        return found
 
     def items(self, first: int, last: int) -> QueryItems:
         """The pairs of queries `first` to `last` (left out), each once."""
