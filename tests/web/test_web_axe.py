@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_web_browser import PAGES
 
-from web_samples import Served
+from web_samples import PAGES, Served
 
 _VERSION = "4.14.0"
 _RUN = """async () => (await axe.run(document, {resultTypes: ["violations"]})).violations.map(

@@ -40,7 +40,7 @@ _THROUGH_ALL = """async () => {
   }
   return [points, blank];
 }"""
-"""Scrolls through all pictures, most of a window at a time, and looks two frames later for places where none is drawn."""
+"""Scrolls through all pictures, and looks two frames after each step for places where none is drawn."""
 
 
 def lines(root: Path) -> list[dict[str, str]]:
