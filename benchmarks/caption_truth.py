@@ -34,8 +34,8 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from sightline.errors import UserError
-from sightline.metrics.labels.sampling import draw_pairs, stratified_rates
 from sightline.metrics.labels.shares import Share, weighted_share
+from trust_draws import draw_pairs, stratified_rates
 
 if TYPE_CHECKING:
     from trust import Options
