@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from sightline.metrics.statistics.max_t import max_t
-from sightline.metrics.statistics.splits import sign_flip_test
+from sightline.metrics.statistics.paired import paired_difference
 
 Floats = NDArray[np.float64]
 
@@ -38,7 +38,7 @@ def test_it_is_step_down_max_t_over_all_signs() -> None:
 def test_one_pair_is_the_sign_flip_test() -> None:
     first, second = np.random.default_rng(2).random((2, 14))
     (p,) = max_t(np.stack([first, second], axis=1)).p
-    assert p == pytest.approx(sign_flip_test(second - first).p)
+    assert p == pytest.approx(paired_difference(first, second).p)
 
 
 def test_a_task_counts_for_the_pairs_that_have_values_for_it() -> None:
