@@ -3,7 +3,7 @@
 | here | ATIF | ms-swift | inspect_ai |
 |---|---|---|---|
 | system prompt, question | steps with source `system`, `user` | `system`, `user`, `<image>` for a picture | messages |
-| a turn: text, thought | step with `message`, `reasoning_content` | `assistant`, thought in `<think>` | message, model event |
+| a turn: text, thought | step, `reasoning_content` | `assistant`, thought in `<think>` | message, model event |
 | a tool call | `tool_calls` with parsed `arguments` | `tool_call`, JSON of name and arguments | in its message |
 | an observation | `observation.results` | `tool_response` | message, tool event |
 | a memory | step with source `system` | (the conversation goes on) | user message, info event |
@@ -107,7 +107,9 @@ class InspectTranscript:
         self._tools = [asdict(each) for each in start.tools]
         self.attachments: dict[str, str] = {}
         self.events: list[dict[str, Any]] = []
-        self.messages = [{"role": "system", "content": start.system}] if start.system else []
+        self.messages: list[dict[str, Any]] = []
+        if start.system:
+            self.messages.append({"role": "system", "content": start.system})
         self.messages.append({"role": "user", "content": self._content(start.prompt)})
         for step in trajectory.steps:
             self._remember(step) if isinstance(step, Memory) else self._turn(step)

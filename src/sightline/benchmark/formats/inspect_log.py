@@ -9,9 +9,10 @@
 | sample `model_usage`, `total_time` | `Run.ledger` |
 
 A run is written with its benchmark (`--benchmark`): inputs, choices and targets; pictures by their paths; the scores
-of each attempt and the estimates over all; failures as errors; what an agent did, by `agent.trajectory_export`. All of a prediction stands in the output's metadata,
-so nothing of it is lost on the way back. Of the ledger, image tokens are counted as input, and calls of a task that
-was tried several times are only in the totals.
+of each attempt and the estimates over all; failures as errors; what an agent said and did, by
+`agent.trajectory_export`. All of a prediction stands in the output's metadata, so nothing of it is lost on the way
+back. Of the ledger, image tokens are counted as input, and calls of a task that was tried several times are only in the
+totals.
 """
 
 from __future__ import annotations
