@@ -83,6 +83,7 @@ def open_session(
     web: Web | None = None,
     open_web: bool = False,
     share_metadata: bool = False,
+    share_pictures: bool = False,
     embedder: str | None = None,
     workspace: PathLike | None = None,
     session: Session | None = None,
@@ -97,7 +98,7 @@ def open_session(
         materials = Materials(IndexPictures(searcher, allowed), searcher, web)
         usable = made(known_tools(), names, materials)
         refuse_missing(tools, left_out(known_tools(), names, usable, materials))
-        outgoing = Outgoing(open_web, share_metadata, _SENT_BYTES)
+        outgoing = Outgoing(open_web, share_metadata, share_pictures, _SENT_BYTES)
         yield McpSession(usable, AgentState(scope, allowed, outgoing=outgoing))
 
 

@@ -154,6 +154,7 @@ def ask(
     web: str | None = None,
     open_web: bool = False,
     share_metadata: bool = False,
+    share_pictures: bool = False,
     embedder: str | Embedder | None = None,
     settings: AgentSettings | None = None,
     watch: Callable[[Record], None] | None = None,
@@ -174,11 +175,13 @@ def ask(
     tools, without:
         Tools that may be used (all that suit when not given), and tools that may not.
     web:
-        Where web tools look: "searxng:URL", "serper", "brave", "mcp:URL"; nowhere when not given.
+        Where web tools look: "searxng:URL", "serper", "brave", "serpapi", "index:URL", "mcp:URL"; nowhere if not given.
     open_web:
         Let the agent open any address of the public web, not only those that a search, a page or you named.
     share_metadata:
-        Let the agent send places, names, paths and other metadata of your pictures, and the pictures, to the web.
+        Let the agent send places, names, paths and other metadata of your pictures to the web.
+    share_pictures:
+        Let the agent send your pictures, without their metadata, to the service that searches the web by picture.
     embedder:
         Who compares pictures and words; as for `search`.
     settings:
@@ -212,7 +215,7 @@ def ask(
     given = None if isinstance(embedder, str) else embedder
     with Searcher.open(name=found.index, embedder=given, session=session) as searcher:
         chosen = _Tools(known_tools() if kinds is None else kinds, _names(tools), _names(without), web)
-        outgoing = Outgoing(open_web, share_metadata)
+        outgoing = Outgoing(open_web, share_metadata, share_pictures)
         work = _Question(
             session, asked, folder, model, chosen, settings or AgentSettings(), searcher, found.notes, outgoing
         )

@@ -52,7 +52,6 @@ from sightline.types import (
     Option,
     PictureSet,
     Ranking,
-    Run,
     Task,
     ToolCall,
     ToolSpec,
@@ -305,13 +304,11 @@ def replay_task(
     recorded = read_trajectory(folder, task, attempt)
     if benchmark is None:
         return run_async(replay(recorded, recorded_tools(recorded, folder), recorded_question(recorded, folder)))
-    return run_async(
-        _with_tools(recorded, read_run(folder), Path(benchmark), Session(workspace, config, local_only=True))
-    )
+    return run_async(_with_tools(recorded, Path(folder), Path(benchmark), Session(workspace, config, local_only=True)))
 
 
-async def _with_tools(recorded: Trajectory, run: Run, benchmark: Path, session: Session) -> Replayed:
-    made_of = read_benchmark(benchmark)
+async def _with_tools(recorded: Trajectory, folder: Path, benchmark: Path, session: Session) -> Replayed:
+    run, made_of = read_run(folder), read_benchmark(benchmark)
     shown = visible(made_of, show_annotations=bool(run.limits.get(SHOW_ANNOTATIONS)))
     task = shown.tasks.get(recorded.start.task)
     if task is None or run.parameters.get("kind") != "agent":
@@ -321,10 +318,10 @@ async def _with_tools(recorded: Trajectory, run: Run, benchmark: Path, session: 
     options = AgentSystemOptions.model_validate(
         {name: value for name, value in run.parameters.items() if name in known}
     )
-    if (
-        options.web is not None and offline_web(options.web) is None
-    ):  # What the run saw of the web was kept; nothing else may be seen now.
-        options = options.model_copy(update={"web": f"frozen:{session.workspace.expanduser() / FROZEN}"})
+    if options.web is not None and offline_web(options.web) is None and not options.web.startswith("frozen:"):
+        # What the run saw of the web was kept; nothing else may be seen now.
+        kept = folder if (folder / FROZEN).is_file() else session.workspace.expanduser()
+        options = options.model_copy(update={"web": f"frozen:{kept / FROZEN}"})
     setting = SystemSetting(benchmark=shown, base=benchmark, session=session, seed=run.seed or 0)
     system = AgentSystem(options, setting)
     try:

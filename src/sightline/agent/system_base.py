@@ -59,7 +59,8 @@ class AgentSystemOptions(ChatSystemOptions):
     `tools` are those that it gets (`ImageSearch+ViewPhotos`; those that suit the task when not given), `without` leaves
     some out. `subsets=false` and `compression=false` switch the two memories off. `annotations` lets searches read what
     the benchmark says about its pictures, which makes it DISBench's Open track. `web` is where web tools look;
-    `open_web` lets them open addresses that nobody named, `share_metadata` lets what is known of pictures go there.
+    `open_web` lets them open addresses that nobody named, `share_metadata` lets what is known of pictures go there,
+    `share_pictures` the pictures themselves.
     """
 
     tools: Listed = ()
@@ -70,6 +71,7 @@ class AgentSystemOptions(ChatSystemOptions):
     web: str | None = None
     open_web: bool = False
     share_metadata: bool = False
+    share_pictures: bool = False
     turns: Positive = 30
     tokens: Positive | None = None
     pictures: Positive | None = None

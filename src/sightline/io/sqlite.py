@@ -56,7 +56,7 @@ def open_database(
         database.execute("PRAGMA journal_mode = WAL")
     except (OSError, sqlite3.OperationalError) as error:
         if reading and path.is_file():
-            return _open_for_reading(path, len(migrations), any_thread)
+            return read_database(path, len(migrations), any_thread=any_thread)
         raise UserError(
             f"the workspace {path.parent} can't be written: {error}.", "choose another --workspace"
         ) from None
@@ -104,8 +104,11 @@ def transaction(database: sqlite3.Connection) -> Iterator[None]:
         raise ReadOnlyError("the workspace can't be written: it is read-only.", "choose another --workspace") from None
 
 
-def _open_for_reading(path: Path, version: int, any_thread: bool) -> sqlite3.Connection:
-    """Without the files that WAL keeps beside it, unless a stopped writer left its last words in them."""
+def read_database(path: Path, version: int, *, any_thread: bool = False) -> sqlite3.Connection:
+    """Open a database that nothing writes to, and write nothing beside it.
+
+    It is read without the files that WAL keeps, unless a stopped writer left its last words in them.
+    """
     is_whole = not path.with_name(f"{path.name}-wal").exists()
     address = f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if is_whole else ''}"
     try:
