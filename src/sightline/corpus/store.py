@@ -264,7 +264,7 @@ class CorpusStore:
     # -- what people give beside the pictures
 
     def give(self, id_: str, values: Mapping[str, Any]) -> bool:
-        """Merge given metadata into a picture, by id or alias; False when there is none of that id."""
+        """Merge given metadata into a picture, by id or alias (None takes it back); False without such a picture."""
         row = self.database.execute(
             """SELECT id, given FROM pictures WHERE id = ?1
             OR id = (SELECT id FROM aliases WHERE alias = ?1) ORDER BY id = ?1 DESC LIMIT 1""",
@@ -272,7 +272,7 @@ class CorpusStore:
         ).fetchone()
         if row is None:
             return False
-        given = orjson.loads(row[1]) | dict(values)
+        given = {name: value for name, value in (orjson.loads(row[1]) | dict(values)).items() if value is not None}
         self._update(row[0], {"given": orjson.dumps(given).decode()} | _overlay(given))
         return True
 
