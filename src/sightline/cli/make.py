@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
@@ -280,17 +281,15 @@ def review(
     job.run(ReviewStage(source, bench, people, accepted_only, dry_run))
 
 
-for _order, _command in enumerate(
-    (
-        publishing.read_batch,
-        publishing.add_metadata,
-        publishing.summary,
-        publishing.publish,
-        publishing.takedown,
-        publishing.status,
-        publishing.check_urls,
-        publishing.clean,
-    ),
-    20,
-):
+_LATER: tuple[Callable[..., None], ...] = (
+    publishing.read_batch,
+    publishing.add_metadata,
+    publishing.summary,
+    publishing.publish,
+    publishing.takedown,
+    publishing.status,
+    publishing.check_urls,
+    publishing.clean,
+)
+for _order, _command in enumerate(_LATER, 20):
     app.command(_command, sort_key=_order)
