@@ -56,6 +56,15 @@ def test_whole_pictures_are_shown_from_their_files(materials: Materials, tmp_pat
     assert len(seen.data["problems"]) == 2 and list(state.viewed) == ["a.png", "b.png"]  # type: ignore[index,call-overload,arg-type]
 
 
+def test_a_picture_that_the_conversation_holds_is_not_shown_again(materials: Materials) -> None:
+    view, state = tool("ViewPhotos", materials), AgentState(in_view=set())
+    assert [each.name for each in call(view, state, photos=["a.png"]).pictures] == ["a.png"]
+    again = call(view, state, photos=["a.png", "b.png"])
+    assert [each.name for each in again.pictures] == ["b.png"] and '"shown_before":["a.png"]' in again.text
+    assert not call(view, state, photos=["a.png"]).error and not call(view, state, photos=["a.png"]).pictures
+    assert call(view, state, photos=["a.png#0,0,0.5,0.5"]).pictures
+
+
 @pytest.mark.parametrize("name", ["broken.png", "gone.png", "web.png", "zzz.png"])
 def test_what_cant_be_looked_at_is_said_without_a_path(materials: Materials, tmp_path: Path, name: str) -> None:
     for used in LOOKING:

@@ -13,7 +13,7 @@ from pathlib import Path
 import orjson
 
 from sightline.agent.finish import FINISH, AnswerNames
-from sightline.agent.loop import Agent, Stop, digest
+from sightline.agent.loop import GIVEN_UP, Agent, Stop, digest
 from sightline.agent.memory import COMPRESS_TOOL, MemorySettings
 from sightline.agent.settings import AgentQuestion, AgentSettings, AgentUsage, TaskLimits
 from sightline.agent.state import AgentState, PictureView
@@ -172,6 +172,7 @@ def recorded_settings(recorded: Trajectory) -> AgentSettings:
         language=told["language"],
         subsets=told["subsets"],
         extra=tuple(told["extra"]),
+        repeats=told.get("repeats", True),
         temperature=told["temperature"],
         max_tokens=told["max_tokens"],
         reasoning_effort=told["reasoning_effort"],
@@ -215,6 +216,8 @@ class _Other:
 
 def _was_run(use: Use) -> bool:
     """Was it the tool that answered, and not the loop?"""
+    if use.repeated:
+        return False
     try:
         return isinstance(orjson.loads(use.arguments.strip() or "{}"), dict)
     except orjson.JSONDecodeError:
@@ -227,7 +230,7 @@ def _as_recorded(turns: Sequence[Turn]) -> Stop:
 
     def stop(spent: AgentUsage) -> str | None:
         reason = forced.get(spent.turns + 1)
-        return None if reason == "no-action" else reason
+        return None if reason in GIVEN_UP else reason
 
     return stop
 

@@ -98,6 +98,8 @@ class AgentSettings:
     language: Language = "en"
     subsets: bool = True
     extra: tuple[str, ...] = ()
+    repeats: bool = False
+    "Make calls again whose answer the conversation holds, as agents did before; for replays of their records."
     temperature: float | None = None
     max_tokens: int | None = None
     reasoning_effort: str | None = None
@@ -111,6 +113,7 @@ class AgentSettings:
             "language": self.language,
             "subsets": self.subsets,
             "extra": list(self.extra),
+            "repeats": self.repeats,
             "temperature": self.temperature,
             "max_tokens": self.max_tokens,
             "reasoning_effort": self.reasoning_effort,

@@ -58,6 +58,8 @@ class AgentState:
     """Picture ids that the model was shown, whole or in part."""
     views: dict[str, PictureView] = field(default_factory=dict)
     """Everything that was shown or made, by name."""
+    in_view: set[str] | None = None
+    """Names of pictures that the conversation holds, and that need not be shown again; None: nobody keeps count."""
     outgoing: Outgoing = field(default_factory=Outgoing)
     """What may be sent to the web."""
 
@@ -88,6 +90,8 @@ class AgentState:
     def note_views(self, views: Iterable[PictureView]) -> None:
         for view in views:
             self.views[view.name] = view
+            if self.in_view is not None:
+                self.in_view.add(view.name)
             if view.picture is not None:
                 self.viewed[view.picture] = None
 

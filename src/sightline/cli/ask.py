@@ -84,12 +84,14 @@ def _end(asked: AskResult) -> None:
 
     A model that answers only after it was reminded has answered.
     """
+    from sightline.agent.loop import GIVEN_UP
+
     end = asked.answered.end
     if asked.failure is not None and end.forced is None:
         raise SightlineError(f"there is no answer: {asked.failure.message}.", "ask again, or another --model")
-    if asked.failure is not None and end.forced == "no-action":
-        raise SightlineError(f"the model neither acted nor answered: {asked.failure.message}.", "ask another --model")
-    if end.forced is not None and end.forced != "no-action":
+    if asked.failure is not None and end.forced in GIVEN_UP:
+        raise SightlineError(f"the model made no progress: {asked.failure.message}.", "ask another --model")
+    if end.forced is not None and end.forced not in GIVEN_UP:
         raise StoppedError(f"the agent was not done when it reached its limit ({end.forced}).", "give it more --turns")
 
 
