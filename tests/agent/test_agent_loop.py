@@ -25,6 +25,8 @@ from agent_stand_ins import (
 )
 from sightline.agent.loop import Agent
 from sightline.agent.memory import MemorySettings
+from sightline.agent.prompts import MemoryForm
+from sightline.agent.replay import recorded_settings
 from sightline.agent.settings import AgentSettings, TaskLimits
 from sightline.agent.tools.base import Observation
 from sightline.agent.trajectory import Memory, Recorder
@@ -207,6 +209,16 @@ def test_pictures_in_the_conversation_trigger_compression_and_unseen_ones_stay(t
     last = server.requests[-1].json["messages"]
     pictures = [p for each in last if isinstance(each["content"], list) for p in each["content"] if "image_url" in p]
     assert 2 <= len(pictures) <= 4
+
+
+@pytest.mark.parametrize(("form", "words"), [("two-part", "Session memory:"), ("three-tier", "Tool use:")])
+def test_a_memory_has_the_form_that_is_wanted(tmp_path: Path, form: MemoryForm, words: str) -> None:
+    settings = AgentSettings(memory=MemorySettings(form=form), division="episode-target")
+    script = [calls(call("ImageSearch")), calls(call("Compress")), says("memory"), DONE]
+    _, server, recorder = run(script, tmp_path, [finder()], settings=settings)
+    assert words in server.requests[2].json["messages"][-1]["content"]
+    assert recorded_settings(recorder.trajectory()) == settings
+    assert "Episode breakdown" in recorder.trajectory().start.system
 
 
 def test_the_agent_may_compress_by_itself_and_another_model_may_do_it(tmp_path: Path) -> None:

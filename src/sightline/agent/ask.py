@@ -10,11 +10,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from sightline.agent.finish import AnswerNames
 from sightline.agent.loop import Agent, Answered
 from sightline.agent.outgoing import Outgoing
 from sightline.agent.settings import AgentQuestion, AgentSettings, plan_attempts
-from sightline.agent.state import AgentState
+from sightline.agent.state import AgentState, PictureNames
 from sightline.agent.steps_table import steps_html
 from sightline.agent.tools.base import Materials, Tool, ToolKind
 from sightline.agent.tools.registry import chosen_names, known_tools, left_out, made, refuse_missing
@@ -293,7 +292,7 @@ class _Question:
         allowed = frozenset(pictures)
         scope = Scope() if self.folder is None else Scope(pictures=tuple(pictures))
         state = AgentState(scope, allowed, outgoing=self.outgoing)
-        return AgentQuestion(task, (self.question,), state, AnswerNames(allowed))
+        return AgentQuestion(task, (self.question,), state, PictureNames(allowed))
 
     def _pictures(self) -> dict[str, Picture]:
         """The pictures of the folder, or all of the index."""

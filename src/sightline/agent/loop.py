@@ -81,7 +81,8 @@ class _Attempt:
 
     def __post_init__(self) -> None:
         task, settings = self.question.task, self.agent.settings
-        system = system_prompt(task, settings.language, subsets=settings.subsets, extra=settings.extra)
+        language, division = settings.language, settings.division
+        system = system_prompt(task, language, division, subsets=settings.subsets, extra=settings.extra)
         content: list[str | ImagePart] = []
         views = [part for part in self.question.content if isinstance(part, PictureView)]
         for part in self.question.content:
@@ -89,6 +90,7 @@ class _Attempt:
         self.talk = Conversation((Message("system", (system,)), Message("user", tuple(content))))
         self.belt = Toolbelt(self.agent.tools, self.question.state, self.recorder, settings.repeats)
         self.question.state.note_views(views)
+        self.question.state.names = self.question.names
         outgoing = self.question.state.outgoing
         outgoing.hear_user("\n".join(part for part in self.question.content if isinstance(part, str)))
         if views:

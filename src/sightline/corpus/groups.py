@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.config import DuplicateSettings, EventSettings
+from sightline.corpus.film import FRAME
 from sightline.corpus.near_duplicates import Pairs, connected, near_pairs
 from sightline.corpus.store import LIVE_PICTURES, CorpusStore
 from sightline.types import GroupKind
@@ -211,6 +212,7 @@ def rebuild_groups(store: CorpusStore, duplicates: DuplicateSettings, events: Ev
                 {LIVE_PICTURES} AND p.{column} IS NOT NULL"""
             )
         _write(store, "album", _albums(store))
+        _write(store, "film", _films(store))
 
 
 def count_groups(store: CorpusStore) -> dict[str, int]:
@@ -245,6 +247,13 @@ def _albums(store: CorpusStore) -> Iterator[tuple[str, list[str]]]:
     )
     for name, members in groupby(rows, key=itemgetter(0)):
         yield f"album/{name}", [id_ for _, id_ in members]
+
+
+def _films(store: CorpusStore) -> Iterator[tuple[str, list[str]]]:
+    """`film/2021/clip.mp4`, its frames in order of time."""
+    rows = store.database.execute(f"SELECT p.id {LIVE_PICTURES} AND f.reader = ? ORDER BY p.id", (FRAME,))
+    for film, members in groupby((id_ for (id_,) in rows), key=lambda id_: id_.rpartition("/")[0]):
+        yield f"film/{film}", list(members)
 
 
 def _write(store: CorpusStore, kind: GroupKind, groups: Iterable[tuple[str, Sequence[str]]]) -> None:

@@ -20,7 +20,16 @@ from typing import Any
 
 from sightline.config import Config
 from sightline.corpus.apple_photos import is_library
-from sightline.corpus.file_reader import PictureReading, ReadJob, RefusedFile, UnchangedFile, current_readers, read_file
+from sightline.corpus.file_reader import (
+    FilmReading,
+    PictureReading,
+    ReadJob,
+    RefusedFile,
+    UnchangedFile,
+    current_readers,
+    read_file,
+)
+from sightline.corpus.film import FilmLimits
 from sightline.corpus.groups import GROUPING, count_groups, rebuild_groups
 from sightline.corpus.lightroom import ENDING, read_catalogue
 from sightline.corpus.metadata_table import read_metadata_rows
@@ -310,13 +319,18 @@ class _Scanner:
         self.warnings.update(self.files.warnings)
         gone = [] if self.limit is not None else self.store.gone(self.root, self.part)
         offline, deleted = self._sort_out(gone, self.files.unreachable, seen)
-        self.store.set_state(offline, "offline")
-        self.store.set_state(deleted, "deleted")
-        todo = self.store.plan_reading(self.root, current_readers(settings.max_pixels, missing_decoders()))
+        self.store.set_state(self.root, offline, "offline")
+        self.store.set_state(self.root, deleted, "deleted")
+        readers = current_readers(settings.max_pixels, self._film_limits(), missing_decoders())
+        todo = self.store.plan_reading(self.root, readers)
         _log.info("%d files, %d to read", seen, todo)
         counts = self._read(todo) if todo else Counter()
         moved = counts["moved"]
         return ScanChanges(counts["new"], counts["changed"], moved, max(0, len(deleted) - moved), len(offline))
+
+    def _film_limits(self) -> FilmLimits:
+        settings = self.config.scan
+        return FilmLimits(settings.film_pictures, settings.film_minutes, self.store.workspace)
 
     def _sort_out(self, gone: list[MissingFile], unreachable: list[bytes], seen: int) -> tuple[list[int], list[int]]:
         """Files that can't be seen for want of their folder or drive, and files that were deleted."""
@@ -333,7 +347,7 @@ class _Scanner:
         settings = self.config.scan
         workers = min(settings.workers or cores(), -(-todo // 8))
         chunk = max(1, min(16, todo // (4 * workers)))
-        jobs = self.store.jobs(self.root, settings.max_pixels)
+        jobs = self.store.jobs(self.root, settings.max_pixels, self._film_limits())
         results = map_in_processes(read_file, jobs, workers=workers, chunk=chunk)
         counts: Counter[str] = Counter()
         with progress("scan", todo) as advance:
@@ -344,7 +358,9 @@ class _Scanner:
                 advance(len(batch))
         return counts
 
-    def _keep(self, job: ReadJob, result: PictureReading | RefusedFile | UnchangedFile | Died) -> str:
+    def _keep(self, job: ReadJob, result: PictureReading | FilmReading | RefusedFile | UnchangedFile | Died) -> str:
+        if isinstance(result, FilmReading):
+            return self.store.keep_film(self.root, job, result, self.derive.columns)
         if isinstance(result, UnchangedFile):
             self.store.keep_same(self.root, job)
             return "same"

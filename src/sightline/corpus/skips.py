@@ -16,7 +16,7 @@ _OFFICE = {".doc", ".docx", ".xls", ".xlsx", ".ppt", ".pptx", ".odt", ".ods", ".
 _DOCUMENTS = frozenset({".pdf", ".rtf", ".txt", ".md", ".html", ".htm", ".csv", ".json", ".xml", ".epub", *_OFFICE})
 _PICTURES = frozenset(f".{extension}" for extension in EXTENSIONS)
 _BROKEN = "broken files"
-_ORDER = ("videos", *OPTIONAL.values(), "documents", _BROKEN, "other files")
+_ORDER = (*OPTIONAL.values(), "documents", _BROKEN, "other files")
 _NAMES = 3
 
 

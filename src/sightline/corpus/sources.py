@@ -98,7 +98,8 @@ def _known(store: CorpusStore) -> dict[str, list[_Known]]:
     query = f"SELECT p.id, f.root, f.path, p.extra, p.given {LIVE_PICTURES}"
     for id_, root, path, extra, given in store.database.execute(query):
         picture = id_, orjson.loads(extra), orjson.loads(given)
-        full = picture_id(roots[root] + b"/" + path)
+        is_frame = "film_time" in picture[1]  # What is said of a film is said of all its pictures.
+        full = picture_id(roots[root] + b"/" + (path.rpartition(b"/")[0] if is_frame else path))
         found.setdefault(full, []).append(picture)
         for part in _list(picture[1].get("parts")):
             found.setdefault(f"{full.rpartition('/')[0]}/{picture_id(os.fsencode(str(part)))}", []).append(picture)
