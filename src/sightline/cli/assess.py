@@ -46,7 +46,8 @@ def assess(
     runs:
         Folders with what each system returned; those that `make --pool` kept in the benchmark when not given.
     half_width:
-        How exact to be: systems that are known to differ by no more than about so much count as settled, too.
+        How exact to be, in dcg@10 (whose differences are about two thirds of those in nDCG@10): systems that surely
+        differ by no more than this count as equally good. With --goal score, each score is measured to ± this.
     person:
         Who is judging here.
     no_open:
