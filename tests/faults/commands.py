@@ -17,7 +17,8 @@ from typing import Any
 sys.path.append(str(Path(__file__).parent.parent / "old_versions"))
 
 from old_version_commands import ASKING, THINKING, WORKSPACE, embedder
-from old_version_server import serving, url_of
+from old_version_server import serving as serving
+from old_version_server import url_of
 
 from command_line import Commands, plain_environment
 
@@ -117,7 +118,7 @@ _PLAIN: dict[str, tuple[str, dict[str, Any]]] = {
     "curriculum": ("curriculum graded-steps --plan mir --out out --drop --json", {}),
     "train": ("train course --model nowhere --out out", {"codes": (2,)}),
     "embed": (f"embed texts queries.txt --embedder {embedder('search')} --out out.npz WS --json", _SEARCH),
-    "batch": ("batch make requests.jsonl --model openai/m --out out WS --json", {}),
+    "batch": ("batch make requests.jsonl --model openai/m --out out WS", {}),
     "batch list": ("batch list WS --json", {}),
     "ledger": ("ledger WS --json", {}),
     "verify": ("ledger --verify WS --json", {"checks": True}),

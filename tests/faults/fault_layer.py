@@ -20,7 +20,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -121,7 +121,9 @@ def install(place: str, kind: str, at: int | None, stop: str | None, report: str
         setattr(owner, name, replacement)
     for module in [module for name, module in sys.modules.items() if name.startswith("sightline")]:
         if hasattr(module, "map_in_processes"):
-            module.map_in_processes = lambda function, items, **_: ((item, function(item)) for item in items)
+            module.__dict__["map_in_processes"] = lambda function, items, **_: (
+                (item, function(item)) for item in items
+            )
     if stop is not None:
         reading, writing = os.pipe()  # What is typed does not end before the answer is there.
         os.write(writing, typed := os.pread(0, 1 << 15, 0))
@@ -133,6 +135,10 @@ def install(place: str, kind: str, at: int | None, stop: str | None, report: str
             json.dump(faults.told(), file)
 
     return finish
+
+
+def _map_here(function: Callable[[Any], Any], items: Iterable[Any], **_: Any) -> Iterator[tuple[Any, Any]]:
+    return ((item, function(item)) for item in items)
 
 
 def _interrupt(stop: str, typed: bytes, writing: int) -> None:
@@ -233,7 +239,8 @@ def _connecting(faults: Faults) -> Callable[..., sqlite3.Connection]:
     def connect(database: Any, *given: Any, **named: Any) -> sqlite3.Connection:
         path = re.sub(r"^file://|\?.*$", "", str(database))
         if not faults.is_inside(path):
-            return plain_connect(database, *given, **named)
+            elsewhere: sqlite3.Connection = plain_connect(database, *given, **named)
+            return elsewhere
         faults.read.add(os.path.realpath(path)[len(faults.place) :])
         opened: sqlite3.Connection = plain_connect(database, *given, **{"factory": FaultyConnection} | named)
         return opened

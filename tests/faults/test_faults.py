@@ -29,12 +29,13 @@ NOTHING_TO_DAMAGE = frozenset({"formats", "doctor", "train"})
 OURS = ("workspace/", "thinking/", "colors/", "questions/", "graded", "steps/", "runs/", "begun/", "course/", "traces/")
 """What holds checksums. Configurations, stage files and pictures are also edited by people, and benchmark.json is."""
 SAYS_SO = re.compile(
-    r"damaged|changed after|changed-run|can't be read|was brought up to date|not what was written|set aside|can't be used"
+    r"damaged|changed after|changed-run|can't be read|can't be used|was brought up to date|not what was written"
+    r"|set aside|expected JSON|\"sound\": false"
     r"|\d+ (?:failed|skipped|left out|without a reply)|no.reply|bad-picture|unreadable|truncated|not a picture"
 )
 """A result that is another says so: what was damaged, or how many were left out and why."""
 TEXTS = (".json", ".jsonl", ".csv", ".md", ".txt", ".toml")
-FIX = re.compile(r"^error: .+\n  +\S.*", re.MULTILINE)
+FIX = re.compile(r"error: .+\n(?:.*\n)*?  +\S.*")
 TRACES = ("Traceback (most recent", "Exception ignored", "Fatal Python error", "Segmentation fault")
 
 pytestmark = [pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="faults are injected on Linux only")]
@@ -186,7 +187,8 @@ def _failing(
     if said is None and done.returncode != wanted.code:
         again = place.run(command)
         now = _same_files(found(place, again), wanted)
-        said = judge(again, replace(now, printed=wanted.printed), wanted, command)
+        # The same answers that are typed once more are those to other questions.
+        said = judge(again, replace(now, printed=wanted.printed), wanted, command, strict=not command.stdin)
         said = said and f"after {done.stderr}run again: {said}"
     return True, said and f"{kind} at {at}: {said}"
 
