@@ -39,6 +39,11 @@ VARYING = frozenset(
         "file_at",
         "embedded",
         "indexes",
+        "from_cache",
+        "p50",
+        "p90",
+        "p99",
+        "slowest",
     }
 )
 """Fields that tell when, and how fast, something was done, and how much of it anew."""

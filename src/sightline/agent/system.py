@@ -6,17 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from sightline.agent.finish import AnswerNames
 from sightline.agent.loop import Agent
 from sightline.agent.outgoing import Outgoing
 from sightline.agent.settings import AgentQuestion, plan_attempts
-from sightline.agent.state import AgentState
+from sightline.agent.state import AgentState, PictureNames
 from sightline.agent.system_base import AgentSystemOptions, SystemModels, system_questions, task_content
 from sightline.agent.tools.base import Materials, Tool, ToolKind
 from sightline.agent.tools.overview_tools import USUAL
 from sightline.agent.tools.registry import chosen_names, known_tools, left_out, made, refuse_missing
 from sightline.agent.trajectory import End, Recorder, ends_of
 from sightline.agent.web import Web, find_web
+from sightline.agent.web.base import MISSING
 from sightline.calls.plan import CostPlan
 from sightline.class_names import known_as
 from sightline.english import counted
@@ -129,7 +129,10 @@ class AgentSystem:
         answered = await agent.attempt(question, Recorder(self._setting.folder))
         if self._setting.folder is None:
             self._ends.append(answered.end)
-        return Outcome(answered.end.prediction, usd=0.0, entries=self._models.paid(task.id))
+        outgoing, paid = question.state.outgoing, self._models.paid(task.id)
+        if outgoing.missed:
+            return Outcome(Failure(MISSING, outgoing.miss()), usd=0.0, entries=paid)
+        return Outcome(answered.end.prediction, usd=0.0, entries=paid)
 
     async def price(self, attempts: Sequence[tuple[Task, int]]) -> CostPlan:
         """What the attempts would take, from some of them; the index is built, no chat model is asked."""
@@ -147,9 +150,10 @@ class AgentSystem:
         if isinstance(content, Failure):
             return content
         allowed = self._scopes.pictures(task.scope)
-        outgoing = Outgoing(self._options.open_web, self._options.share_metadata)
+        options = self._options
+        outgoing = Outgoing(options.open_web, options.share_metadata, options.share_pictures)
         state = AgentState(task.scope, allowed, task.pictures, self._options.subsets, outgoing=outgoing)
-        names = AnswerNames(allowed if allowed is not None else self._setting.benchmark.corpus.pictures.keys())
+        names = PictureNames(allowed if allowed is not None else self._setting.benchmark.corpus.pictures.keys())
         return AgentQuestion(task, content, state, names, attempt)
 
     def tools_for(self, task: Task) -> list[Tool]:

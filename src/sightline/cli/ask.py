@@ -33,6 +33,7 @@ def ask(
     web: str | None = None,
     open_web: Annotated[bool, Parameter(negative="")] = False,
     share_metadata: Annotated[bool, Parameter(negative="")] = False,
+    share_pictures: Annotated[bool, Parameter(negative="")] = False,
     embedder: str | None = None,
     turns: Positive = 30,
     out: AlbumOptions = AlbumOptions(),
@@ -52,13 +53,16 @@ def ask(
     without_tool:
         A tool that may not be used; can be repeated.
     web:
-        Where web tools look: searxng:URL, serper, brave, mcp:URL; nowhere when not given.
+        Where web tools look: searxng:URL, serper, brave, serpapi, index:URL, mcp:URL; nowhere when not given.
     open_web:
         Let the agent open any address of the public web, not only those that a search, a page or you named.
     share_metadata:
-        Let the agent send places, names, paths and other metadata of your pictures, and the pictures, to the web.
+        Let the agent send places, names, paths and other metadata of your pictures to the web.
+    share_pictures:
+        Let the agent send your pictures, without their metadata, to the service that searches the web by picture.
     embedder:
-        Who compares pictures and words; as for `search`.
+        Who compares pictures and words; when not given, the embedder that belongs to a built-in model, else as for
+        `search`.
     turns:
         How many turns the agent has; the last one is for the answer.
     """
@@ -76,6 +80,7 @@ def ask(
         web=web,
         open_web=open_web,
         share_metadata=share_metadata,
+        share_pictures=share_pictures,
         embedder=embedder,
         settings=AgentSettings(limits=TaskLimits(turns), seed=common.seed),
         watch=None if common.json else lambda record: _show(record, console),
@@ -91,12 +96,14 @@ def _end(asked: AskResult) -> None:
 
     A model that answers only after it was reminded has answered.
     """
+    from sightline.agent.loop import GIVEN_UP
+
     end = asked.answered.end
     if asked.failure is not None and end.forced is None:
         raise SightlineError(f"there is no answer: {asked.failure.message}.", "ask again, or another --model")
-    if asked.failure is not None and end.forced == "no-action":
-        raise SightlineError(f"the model neither acted nor answered: {asked.failure.message}.", "ask another --model")
-    if end.forced is not None and end.forced != "no-action":
+    if asked.failure is not None and end.forced in GIVEN_UP:
+        raise SightlineError(f"the model made no progress: {asked.failure.message}.", "ask another --model")
+    if end.forced is not None and end.forced not in GIVEN_UP:
         raise StoppedError(f"the agent was not done when it reached its limit ({end.forced}).", "give it more --turns")
 
 

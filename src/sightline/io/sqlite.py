@@ -60,7 +60,7 @@ def open_database(
         database.execute("PRAGMA journal_mode = WAL")
     except (OSError, sqlite3.OperationalError) as error:
         if reading and path.is_file():
-            return _open_for_reading(path, len(migrations), any_thread)
+            return read_database(path, len(migrations), any_thread=any_thread)
         fix = _MAKE_ROOM if error_kind(error) in _NO_ROOM else "choose another --workspace"
         raise UserError(f"the workspace {path.parent} can't be written: {error}.", fix) from None
     except DATABASE_FAULTS:
@@ -124,8 +124,11 @@ def _create(path: Path, migrations: Sequence[str]) -> None:
         fresh.unlink(missing_ok=True)
 
 
-def _open_for_reading(path: Path, version: int, any_thread: bool) -> sqlite3.Connection:
-    """Without the files that WAL keeps beside it, unless a stopped writer left its last words in them."""
+def read_database(path: Path, version: int, *, any_thread: bool = False) -> sqlite3.Connection:
+    """Open a database that nothing writes to, and write nothing beside it.
+
+    It is read without the files that WAL keeps, unless a stopped writer left its last words in them.
+    """
     is_whole = not path.with_name(f"{path.name}-wal").exists()
     address = f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if is_whole else ''}"
     try:

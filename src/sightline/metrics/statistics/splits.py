@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sightline.metrics.statistics.distributions import half_binomial_cdf
 from sightline.metrics.statistics.intervals import Floats, Interval, Units, drawn_totals, halves
 
 FLIPS = 10_000
@@ -136,23 +135,3 @@ def _means(sums: Floats, sizes: Floats, slack: float) -> Floats:
     exact = np.where(np.abs(sums) <= slack, 0.0, sums)
     means: Floats = np.divide(exact, sizes, out=np.full(len(sums), np.nan), where=sizes > 0)
     return means
-
-
-def sign_flip_test(sums: Floats, *, seed: int = 0, flips: int = FLIPS) -> Significance:
-    """Paired randomization test: under no difference each unit's sum of differences could as well have the other sign.
-
-    `sums` holds one difference per task, or one sum per cluster, which is flipped as a whole. Exact when up to 16
-    units differ, or when all that differ do so by the same amount; else (b+1)/(m+1) over m random flips.
-    """
-    moved = sums[np.abs(sums) > _ROUNDING * np.abs(sums).max(initial=0.0)]
-    if not len(moved):
-        return Significance(1.0, "exact")
-    if np.ptp(np.abs(moved)) == 0:
-        return Significance(mcnemar_exact(int((moved > 0).sum()), int((moved < 0).sum())), "exact")
-    return split_means(Units(moved[:, None], np.ones(len(moved))), flips, seed)[0].significance()
-
-
-def mcnemar_exact(only_first: int, only_second: int) -> float:
-    """Two-sided exact p for 0/1 values from the tasks that only one of the two systems got right."""
-    fewer, all_moved = min(only_first, only_second), only_first + only_second
-    return min(1.0, 2 * half_binomial_cdf(fewer, all_moved))

@@ -15,7 +15,7 @@ from sightline_world.models.chat.lexicon import tokens
 from sightline_world.models.chat.parser import understand
 from sightline_world.models.chat.planning.conversation import ToolConversation, ToolStep
 from sightline_world.models.chat.planning.lookups import LABEL, needs_others, recall, relations_in, signs_of, walk
-from sightline_world.models.chat.planning.search import Finder, Move
+from sightline_world.models.chat.planning.search import Finder, Move, verdict_notes
 from sightline_world.models.chat.planning.tools import Toolbox
 from sightline_world.models.chat.questions import answer
 from sightline_world.models.chat.verification import Item, items_of
@@ -38,6 +38,7 @@ _SENTENCE = re.compile(r"[^.!?\n]+[.!?]?")
 _NAME = re.compile(r"\b[A-Z][a-z]+(?:[ -][A-Z][a-z]+)*\b")
 _YEAR = re.compile(r"\b(?:1[0-9]|20)\d\d\b")
 _NUMBER = re.compile(r"\b\d[\d,.]*\d\b|\b\d\b")
+_PHASE = "anchor"
 _MARGIN = 0.02
 _UNSURE = 0.5
 _MOST_PAGES = 3
@@ -55,6 +56,12 @@ class NextStep:
     calls: tuple[ToolCall, ...] = ()
     ids: tuple[str, ...] = ()
     "The pictures that show it, where they did not come with the question."
+    notes: tuple[str, ...] = ()
+    "What must not be forgotten."
+
+    @classmethod
+    def of(cls, move: Move) -> NextStep:
+        return cls(move.thought, calls=move.calls, notes=move.notes)
 
 
 def is_inquiry(history: ToolConversation) -> bool:
@@ -79,7 +86,7 @@ def inquire(history: ToolConversation, tools: Toolbox) -> NextStep:
     recalled = recall(history, tools) if needs_others(history) and not history.must_answer else None
     if recalled is not None:
         if recalled.move is not None:
-            return NextStep(recalled.move.thought, calls=recalled.move.calls)
+            return NextStep.of(recalled.move)
         if recalled.text:
             return NextStep(recalled.why, recalled.text, recalled.sure)
         walked = _walked(history, tools, question, recalled.seen)
@@ -117,10 +124,23 @@ def _pictures(history: ToolConversation, tools: Toolbox, meant: Meant) -> NextSt
         return list(history.shown)
     if not meant.claims or not tools.has("search"):
         return []
-    found: Move | list[str] = Finder(history, tools).sought("anchor", replace(meant, unknown=()), None)
-    if isinstance(found, Move):
-        return NextStep(found.thought, calls=found.calls)
-    return [history.seen[name] for name in found if name in history.seen]
+    finder, meant = Finder(history, tools), replace(meant, unknown=())
+    finder.keep(_PHASE, meant)
+    found: Move | list[str] = finder.sought(_PHASE, meant, None)
+    if isinstance(found, list):
+        again = finder.look_again(found)
+        if again is None:
+            return [history.seen[name] for name in found if name in history.seen]
+        found = again
+    return NextStep.of(found)
+
+
+def anchor_notes(history: ToolConversation) -> list[str]:
+    """Which of the pictures that a question about an album was looked up in show what it speaks of."""
+    if history.shown or not is_inquiry(history):
+        return []
+    meant = understand(full_question(LABEL.sub(" ", history.asked)))
+    return verdict_notes(_PHASE, replace(meant, unknown=()), history.seen)
 
 
 def _look_closer(
