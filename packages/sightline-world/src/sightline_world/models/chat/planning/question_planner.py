@@ -18,7 +18,7 @@ from sightline_world.models.chat.planning.lookups import LABEL, needs_others, re
 from sightline_world.models.chat.planning.search import Finder, Move
 from sightline_world.models.chat.planning.tools import Toolbox
 from sightline_world.models.chat.questions import answer
-from sightline_world.models.chat.verification import Item, items_of
+from sightline_world.models.chat.verification import Item, area, items_of
 from sightline_world.scene import Sign
 
 _PICTURES = re.compile(r"\b(?:photos?|pictures?|photographs?|images?|shots?|snaps?)\b", re.IGNORECASE)
@@ -38,7 +38,11 @@ _SENTENCE = re.compile(r"[^.!?\n]+[.!?]?")
 _NAME = re.compile(r"\b[A-Z][a-z]+(?:[ -][A-Z][a-z]+)*\b")
 _YEAR = re.compile(r"\b(?:1[0-9]|20)\d\d\b")
 _NUMBER = re.compile(r"\b\d[\d,.]*\d\b|\b\d\b")
-_MARGIN = 0.02
+_AROUND = 1.5
+"""So many times its own size are shown on each side of what is looked at closely: the reader was never shown a picture
+that is all sign, and finds none in it."""
+_SMALL = 0.02
+"""Of the picture; what is larger is seen as well without a closer look."""
 _UNSURE = 0.5
 _MOST_PAGES = 3
 _WALKED = 0.7
@@ -127,18 +131,18 @@ def _look_closer(
     history: ToolConversation, tools: Toolbox, question: str, meant: Meant, seen: Sequence[SeenImage]
 ) -> NextStep | list[SeenImage]:
     """What a closer look has shown; asked for where words are too small, or the answer is not sure."""
+    reads = bool(_WRITTEN.search(question))
     zoomed = [each for step in history.done("zoom") for each in step.seen.values()]
+    zoomed = [each for each in zoomed if not reads or each.reading.graph.signs]
     if zoomed or not tools.has("zoom") or not seen or history.must_answer or history.done("zoom"):
         return zoomed
     first = answer(question, seen)
-    reads = bool(_WRITTEN.search(question))
-    if not reads and first.sure >= _UNSURE:
-        return []
     item = _region(meant, seen[0], reads)
-    if item is None:
+    if item is None or (first.sure >= _UNSURE and not (reads and area(item) < _SMALL)):
         return []
     box = item.box
-    corners = (box.left - _MARGIN, box.top - _MARGIN, box.right + _MARGIN, box.bottom + _MARGIN)
+    wide, high = _AROUND * (box.right - box.left), _AROUND * (box.bottom - box.top)
+    corners = (box.left - wide, box.top - high, box.right + wide, box.bottom + high)
     region = [round(min(1.0, max(0.0, corner)), 4) for corner in corners]
     call = tools.call("zoom", len(history.steps) + 1, photo=seen[0].label, box=region)
     return [] if call is None else NextStep("Look closer at the part that matters.", calls=(call,))
