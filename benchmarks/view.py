@@ -36,7 +36,7 @@ from sightline.retrieval.index.build import build_index
 from sightline.types import Benchmark, Candidate, Corpus, Judgment, Picture, Relevance, Task, Tier
 from sightline.web.app import build
 from sightline.web.app_state import AppState
-from sightline.web.corpus_view import PictureChoice
+from sightline.web.picture_choice import PictureChoice
 from sightline.web.server import open_app
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
@@ -90,8 +90,8 @@ def pages_of(desk: AppState) -> dict[str, str]:
     tile = corpus.window(PictureChoice(), count // 2, 1)[0]
     pages = {
         "overview": "/",
-        "grid": "/corpus",
-        "grid, one year": "/corpus?year=2010",
+        "grid": "/search",
+        "grid, one year": "/search?year=2010",
         "window in the middle": f"/api/pictures?offset={count // 2}&limit=120",
         "timeline": "/timeline",
         "map": "/map",
@@ -206,7 +206,7 @@ def main(count: int, keep: Path | None) -> None:
     with tempfile.TemporaryDirectory() as folder:
         life, large = Path(folder) / "life", keep or Path(folder) / "large"
         make_life(life)
-        milliseconds(_client(_desk(life)), "/corpus")  # Imports and templates are read once a process.
+        milliseconds(_client(_desk(life)), "/search")  # Imports and templates are read once a process.
         measure("the samples, 60 pictures", life, bare)
         if not (large / "labels").is_dir():
             make_everything(large, count)

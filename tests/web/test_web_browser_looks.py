@@ -84,13 +84,15 @@ def test_the_timeline_fits_a_phone(served: Served, looking: Look) -> None:
 
 
 def test_back_from_a_picture_one_is_where_one_was(served: Served, looking: Look) -> None:
-    page = looking(served).go("/corpus")
+    page = looking(served).go("/search")
     page.locator("#grid .tile").first.focus()
     for key in ("ArrowRight", "ArrowDown"):
         page.keyboard.press(key)
     chosen = page.evaluate("document.activeElement.title")
     page.keyboard.press("Enter")
     page.wait_for_url("**/picture?*")
+    page.reload()  # A picture has a page of its own, too.
+    assert page.locator("h1").inner_text() in chosen
     page.go_back()
     page.locator("#grid .tile:focus").wait_for()
     assert page.evaluate("document.activeElement.title") == chosen

@@ -112,6 +112,7 @@ def test_which_runs_are_judged_is_asked_first(app: TestClient, shelf: Path) -> N
     assert "find number" in app.get("/judge/bench?run-good=1&run-poor=1").text
     assert "Which systems?" in app.get("/judge/bench?runs=good,elsewhere").text
     assert "Judge systems" in app.get("/bench/bench").text
+    assert 'name="within" value="0.02"' in app.get("/judge/bench?run-good=1&run-poor=1&within=0.02").text
 
 
 def test_runs_that_a_benchmark_keeps_are_found_in_its_folder(shelf: Path) -> None:

@@ -10,11 +10,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from sightline.agent.finish import AnswerNames
 from sightline.agent.loop import Agent, Answered
 from sightline.agent.outgoing import Outgoing
 from sightline.agent.settings import AgentQuestion, AgentSettings, plan_attempts
-from sightline.agent.state import AgentState
+from sightline.agent.state import AgentState, PictureNames
 from sightline.agent.steps_table import steps_html
 from sightline.agent.tools.base import Materials, Tool, ToolKind
 from sightline.agent.tools.registry import chosen_names, known_tools, left_out, made, refuse_missing
@@ -32,6 +31,7 @@ from sightline.errors import UserError
 from sightline.io.files import PathLike
 from sightline.io.private import private_folder
 from sightline.markup import tag
+from sightline.models.built_in import find_built_in
 from sightline.models.protocols import Embedder
 from sightline.models.transport_factory import find_endpoint
 from sightline.plain_text import printable
@@ -183,7 +183,8 @@ def ask(
     share_pictures:
         Let the agent send your pictures, without their metadata, to the service that searches the web by picture.
     embedder:
-        Who compares pictures and words; as for `search`.
+        Who compares pictures and words; when not given, the embedder that belongs to a built-in model, else as for
+        `search`.
     settings:
         Limits and memory of the agent, such as `AgentSettings(limits=TaskLimits(turns=10))`.
     watch:
@@ -211,14 +212,16 @@ def ask(
     session = Session.of(session, workspace)
     # A model that nobody can ask is said before an hour of reading pictures, not after.
     find_endpoint(model, base_url=session.calls.base_url, models=session.config.models)
+    built_in = find_built_in(model)
+    if built_in is not None and session.config.models.embedder is None:
+        embedder = embedder or built_in.embedder
     found = search(SearchQuery(text=question, k=1), folder, embedder=embedder, session=session)
     given = None if isinstance(embedder, str) else embedder
     with Searcher.open(name=found.index, embedder=given, session=session) as searcher:
         chosen = _Tools(known_tools() if kinds is None else kinds, _names(tools), _names(without), web)
         outgoing = Outgoing(open_web, share_metadata, share_pictures)
-        work = _Question(
-            session, asked, folder, model, chosen, settings or AgentSettings(), searcher, found.notes, outgoing
-        )
+        notes = (*found.notes, *([f"{model} is {built_in.about}"] if built_in is not None and built_in.about else []))
+        work = _Question(session, asked, folder, model, chosen, settings or AgentSettings(), searcher, notes, outgoing)
         if session.calls.plan:
             raise DryRunError(run_async(work.price()))
         return run_async(work.ask(watch))
@@ -289,7 +292,7 @@ class _Question:
         allowed = frozenset(pictures)
         scope = Scope() if self.folder is None else Scope(pictures=tuple(pictures))
         state = AgentState(scope, allowed, outgoing=self.outgoing)
-        return AgentQuestion(task, (self.question,), state, AnswerNames(allowed))
+        return AgentQuestion(task, (self.question,), state, PictureNames(allowed))
 
     def _pictures(self) -> dict[str, Picture]:
         """The pictures of the folder, or all of the index."""

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import orjson
 
-from sightline.agent.finish import FINISH, AnswerNames
-from sightline.agent.loop import Agent, Stop, digest
+from sightline.agent.finish import FINISH
+from sightline.agent.loop import GIVEN_UP, Agent, Stop, digest
 from sightline.agent.memory import COMPRESS_TOOL, MemorySettings
 from sightline.agent.settings import AgentQuestion, AgentSettings, AgentUsage, TaskLimits
-from sightline.agent.state import AgentState, PictureView
+from sightline.agent.state import AgentState, PictureNames, PictureView
 from sightline.agent.system import AgentSystem
 from sightline.agent.system_base import AgentSystemOptions
 from sightline.agent.tools.base import Observation, Tool, mistake
@@ -160,7 +160,7 @@ def recorded_question(recorded: Trajectory, folder: PathLike) -> AgentQuestion:
         named |= {*end.evidence, *(end.prediction.pictures if isinstance(end.prediction, PictureSet | Ranking) else ())}
     state = AgentState(subsets_on=bool(start.settings.get("subsets", True)))
     task = Task(start.task, start.kind, (start.question,), options)
-    return AgentQuestion(task, content, state, AnswerNames(named - {""}), start.attempt)
+    return AgentQuestion(task, content, state, PictureNames(named - {""}), start.attempt)
 
 
 def recorded_settings(recorded: Trajectory) -> AgentSettings:
@@ -168,10 +168,14 @@ def recorded_settings(recorded: Trajectory) -> AgentSettings:
     told, limits = recorded.start.settings, recorded.start.limits
     return AgentSettings(
         limits=TaskLimits(**limits),
-        memory=MemorySettings(told["compress"], told["context_tokens"], told["context_pictures"]),
+        memory=MemorySettings(
+            told["compress"], told["context_tokens"], told["context_pictures"], told.get("memory", "two-part")
+        ),
         language=told["language"],
         subsets=told["subsets"],
+        division=told.get("division", "free"),
         extra=tuple(told["extra"]),
+        repeats=told.get("repeats", True),
         temperature=told["temperature"],
         max_tokens=told["max_tokens"],
         reasoning_effort=told["reasoning_effort"],
@@ -215,6 +219,8 @@ class _Other:
 
 def _was_run(use: Use) -> bool:
     """Was it the tool that answered, and not the loop?"""
+    if use.repeated:
+        return False
     try:
         return isinstance(orjson.loads(use.arguments.strip() or "{}"), dict)
     except orjson.JSONDecodeError:
@@ -227,7 +233,7 @@ def _as_recorded(turns: Sequence[Turn]) -> Stop:
 
     def stop(spent: AgentUsage) -> str | None:
         reason = forced.get(spent.turns + 1)
-        return None if reason == "no-action" else reason
+        return None if reason in GIVEN_UP else reason
 
     return stop
 

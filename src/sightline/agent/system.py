@@ -6,11 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from sightline.agent.finish import AnswerNames
 from sightline.agent.loop import Agent
 from sightline.agent.outgoing import Outgoing
 from sightline.agent.settings import AgentQuestion, plan_attempts
-from sightline.agent.state import AgentState
+from sightline.agent.state import AgentState, PictureNames
 from sightline.agent.system_base import AgentSystemOptions, SystemModels, system_questions, task_content
 from sightline.agent.tools.base import Materials, Tool, ToolKind
 from sightline.agent.tools.overview_tools import USUAL
@@ -154,7 +153,7 @@ class AgentSystem:
         options = self._options
         outgoing = Outgoing(options.open_web, options.share_metadata, options.share_pictures)
         state = AgentState(task.scope, allowed, task.pictures, self._options.subsets, outgoing=outgoing)
-        names = AnswerNames(allowed if allowed is not None else self._setting.benchmark.corpus.pictures.keys())
+        names = PictureNames(allowed if allowed is not None else self._setting.benchmark.corpus.pictures.keys())
         return AgentQuestion(task, content, state, names, attempt)
 
     def tools_for(self, task: Task) -> list[Tool]:

@@ -9,6 +9,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import BeforeValidator, Field
 
 from sightline.agent.memory import MemorySettings
+from sightline.agent.prompts import Division, MemoryForm
 from sightline.agent.settings import AgentSettings, TaskLimits
 from sightline.agent.state import PictureView
 from sightline.calls.caller import Caller
@@ -57,10 +58,11 @@ class AgentSystemOptions(ChatSystemOptions):
     """A model with tools.
 
     `tools` are those that it gets (`ImageSearch+ViewPhotos`; those that suit the task when not given), `without` leaves
-    some out. `subsets=false` and `compression=false` switch the two memories off. `annotations` lets searches read what
-    the benchmark says about its pictures, which makes it DISBench's Open track. `web` is where web tools look;
-    `open_web` lets them open addresses that nobody named, `share_metadata` lets what is known of pictures go there,
-    `share_pictures` the pictures themselves.
+    some out. `subsets=false` and `compression=false` switch the two memories off; `memory=three-tier` and
+    `division=episode-target` compress, and take requests apart, as the DISBench paper describes it. `annotations` lets
+    searches read what the benchmark says about its pictures, which makes it DISBench's Open track. `web` is where web
+    tools look; `open_web` lets them open addresses that nobody named, `share_metadata` lets what is known of pictures
+    go there, `share_pictures` the pictures themselves.
     """
 
     tools: Listed = ()
@@ -79,6 +81,8 @@ class AgentSystemOptions(ChatSystemOptions):
     usd: Annotated[float, Field(gt=0)] | None = None
     subsets: bool = True
     compression: bool = True
+    memory: MemoryForm = "two-part"
+    division: Division = "free"
     compressor: str | None = None
     context_tokens: Positive = 128_000
     context_pictures: Positive = 60
@@ -92,9 +96,10 @@ class AgentSystemOptions(ChatSystemOptions):
         """What the loop takes."""
         return AgentSettings(
             limits=TaskLimits(self.turns, self.tokens, self.pictures, self.seconds, self.usd),
-            memory=MemorySettings(self.compression, self.context_tokens, self.context_pictures),
+            memory=MemorySettings(self.compression, self.context_tokens, self.context_pictures, self.memory),
             language="zh" if self.language == "zh" else "en",
             subsets=self.subsets,
+            division=self.division,
             temperature=self.temperature,
             max_tokens=self.max_tokens,
             reasoning_effort=self.reasoning_effort,

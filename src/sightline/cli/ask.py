@@ -61,7 +61,8 @@ def ask(
     share_pictures:
         Let the agent send your pictures, without their metadata, to the service that searches the web by picture.
     embedder:
-        Who compares pictures and words; as for `search`.
+        Who compares pictures and words; when not given, the embedder that belongs to a built-in model, else as for
+        `search`.
     turns:
         How many turns the agent has; the last one is for the answer.
     """
@@ -95,12 +96,14 @@ def _end(asked: AskResult) -> None:
 
     A model that answers only after it was reminded has answered.
     """
+    from sightline.agent.loop import GIVEN_UP
+
     end = asked.answered.end
     if asked.failure is not None and end.forced is None:
         raise SightlineError(f"there is no answer: {asked.failure.message}.", "ask again, or another --model")
-    if asked.failure is not None and end.forced == "no-action":
-        raise SightlineError(f"the model neither acted nor answered: {asked.failure.message}.", "ask another --model")
-    if end.forced is not None and end.forced != "no-action":
+    if asked.failure is not None and end.forced in GIVEN_UP:
+        raise SightlineError(f"the model made no progress: {asked.failure.message}.", "ask another --model")
+    if end.forced is not None and end.forced not in GIVEN_UP:
         raise StoppedError(f"the agent was not done when it reached its limit ({end.forced}).", "give it more --turns")
 
 

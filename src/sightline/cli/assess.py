@@ -46,7 +46,8 @@ def assess(
     goal:
         Find the best system, or measure the score of each.
     half_width:
-        How exact to be: systems that are known to differ by no more than about so much count as settled, too.
+        How exact to be, in dcg@10 (whose differences are about two thirds of those in nDCG@10): systems that surely
+        differ by no more than this count as equally good. With --goal score, each score is measured to ± this.
     people:
         How many people judge; with two or more, one picture in five is given to two of them.
     person:

@@ -62,7 +62,7 @@ def make(
     if common.json:
         common.print_json(made.to_json())
     elif file is not None:
-        common.note([f"Next step: sightline assess {made.folder}"])
+        common.note([f"Next step: sightline view {made.folder} (or, in the terminal: sightline assess {made.folder})"])
     elif made.bench is not None:
         common.console.print(f"  next: {_next_step(made)}", markup=False, soft_wrap=True)
 

@@ -277,6 +277,8 @@ class ScanSettings(StrictModel):
     follow_links: bool = Field(False, description="Follow links that lead out of a folder.")
     owner_pattern: str | None = Field(None, description='Where the owner stands in a path: "{owner}/*".')
     workers: int | None = Field(None, ge=1, description="Worker processes; one per core when not set.")
+    film_pictures: int = Field(40, ge=0, description="The most pictures that are made of a film; 0 leaves films out.")
+    film_minutes: float = Field(120.0, gt=0, description="Only so many minutes of a film are looked at.")
 
 
 @known_as("DuplicateSettings")

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp
 from sightline.errors import SightlineError
 from sightline.reports.html import page_style
 from sightline.web.app_state import AppState, harmless, missing, posting, static_text
-from sightline.web.pages import bench, compare, corpus, graph, home, jobs, judging, map, review, runs, search  # noqa: A004
+from sightline.web.pages import ask, bench, compare, corpus, graph, home, jobs, judging, map, review, runs, search  # noqa: A004
 from sightline.web.security import SecurityGate
 
 _STATIC = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
@@ -27,8 +27,6 @@ def build(state: AppState) -> ASGIApp:
             Route("/", home.home),
             Route("/static/{name}", static),
             Route("/thumb/{key}", corpus.thumb),
-            Route("/corpus", corpus.grid),
-            Route("/api/pictures", corpus.window),
             Route("/timeline", corpus.timeline),
             Route("/map", map.world),
             Route("/groups", corpus.groups),
@@ -36,12 +34,17 @@ def build(state: AppState) -> ASGIApp:
             Route("/picture", corpus.picture),
             Route("/graph/{name}", graph.graph),
             Route("/search", search.search),
+            Route("/api/pictures", search.window),
+            Route("/api/layout", search.layout),
             Route("/api/count", search.count),
             Route("/api/upload", search.upload, methods=["POST"]),
-            Route("/ask", search.ask),
-            Route("/ask", posting(search.start), methods=["POST"]),
-            Route("/ask/{job}", search.watch),
-            Route("/ask/{job}/events", search.events),
+            Route("/api/searches", posting(search.keep), methods=["POST"]),
+            Route("/api/album", posting(search.album), methods=["POST"]),
+            Route("/api/contact-sheet", posting(search.contact_sheet), methods=["POST"]),
+            Route("/ask", ask.ask),
+            Route("/ask", posting(ask.start), methods=["POST"]),
+            Route("/ask/{job}", ask.watch),
+            Route("/ask/{job}/events", ask.events),
             Route("/bench", bench.listing),
             Route("/bench/{name}", bench.overview),
             Route("/bench/{name}/audit", bench.audit),

@@ -26,8 +26,9 @@ from sightline_world.models.chat.planning.calendar import (
 )
 from sightline_world.models.chat.planning.conversation import ToolConversation, facts_note, found_note, note
 from sightline_world.models.chat.planning.occasions import ToldOccasion
+from sightline_world.models.chat.planning.question_planner import anchor_notes
 from sightline_world.models.chat.planning.requests import SearchRequest, lasting, read_search_request, same_as
-from sightline_world.models.chat.planning.search import SCOPE, TARGET, VIEWED_WHOLE, Move, listed
+from sightline_world.models.chat.planning.search import SCOPE, TARGET, VIEWED_WHOLE, Move, listed, verdict_notes
 from sightline_world.models.chat.planning.tools import Facts, Toolbox, Use, argument
 from sightline_world.models.chat.verification import check_all, matching
 from sightline_world.scene import Figure, Thing
@@ -236,9 +237,8 @@ class SearchPlanner(Calendar):
 
     def _new_notes(self) -> list[str]:
         """What the last turn has shown, in lines that survive when the pictures are gone."""
-        turn = max((step.turn for step in self._history.steps), default=0)
-        last = [step for step in self._history.steps if step.turn == turn]
-        lines = self.verdicts({name: seen for step in last for name, seen in step.seen.items()})
+        last = self._history.last_steps
+        lines = self.verdicts(self._history.last_seen)
         asked = [name for step in last if step.use == "metadata" and not step.failed for name in listed(step.arguments)]
         told = {name: each for name, each in self._history.facts.items() if name in asked}
         return [*lines, facts_note(told)] if told else lines
@@ -250,10 +250,7 @@ class SearchPlanner(Calendar):
         if self._errand.thing is not None:
             phases.append((_THING, self._errand.thing))
         for phase, meant in (*phases, (TARGET, self._target())):
-            verdicts = {name: check_all(meant, each.reading).holds for name, each in seen.items()}
-            for word, wanted in (("yes", True), ("no", False)):
-                names = [name for name, holds in verdicts.items() if holds == wanted]
-                lines += [note(f"{phase} {word}", names)] if names and meant.claims else []
+            lines += verdict_notes(phase, meant, seen)
         looks = self._seen_looks(seen)
         return [*lines, note("looks", looks)] if looks else lines
 
@@ -261,7 +258,7 @@ class SearchPlanner(Calendar):
 def compressed(history: ToolConversation, tools: Toolbox) -> str:
     """All that must be kept of a conversation, for a planner that sees nothing else of it."""
     planner = SearchPlanner(history, tools)
-    lines = [f"Request: {history.asked}", *planner.verdicts(history.seen)]
+    lines = [f"Request: {history.asked}", *planner.verdicts(history.seen), *anchor_notes(history)]
     lines += [note(key, value) for key, value in history.notes.items() if key not in ("found", "times")]
     lines.append(found_note(history))
     if history.facts:
