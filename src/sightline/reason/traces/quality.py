@@ -122,12 +122,12 @@ def _scored(
     parts["thinking"] = float(len(one.sifted.thinking.split(maxsplit=_THOUGHT)) >= _THOUGHT)
     parts["variety"] = 1 - one.sifted.repeated
     quality, consistency = quality_of(parts), _consistency(one, notes)
-    if consistency is not None:  # A figure and a filter; as a part of quality it would hide behind the others.
+    if consistency < 1:  # A figure and a filter; as a part of quality it would hide behind the others.
         parts["consistency"] = consistency
     reasons = []
     if notes.get("label") == "denied" or "against_facts" in notes:
         reasons.append("contradicted")
-    if consistency is not None and consistency < _LEAST_CONSISTENT:
+    if consistency < _LEAST_CONSISTENT:
         reasons.append("inconsistent")
     if parts.get("grounding", 1.0) < rules.least_grounded:
         reasons.append("ungrounded")
@@ -165,10 +165,10 @@ def _beside_truth(one: _PassedReply, question: TraceQuestion) -> tuple[dict[str,
     return parts, notes
 
 
-def _consistency(one: _PassedReply, notes: dict[str, Json]) -> float | None:
-    """How much of the answer its own thinking leaves standing; None without thinking or claims."""
+def _consistency(one: _PassedReply, notes: dict[str, Json]) -> float:
+    """How much of the answer its own thinking leaves standing; 1 without thinking or claims."""
     if not one.claims or not one.sifted.thinking:
-        return None
+        return 1.0
     conflicts = compare_claims(split_claims(one.sifted.thinking), one.claims).conflicts
     if conflicts:
         notes["against_thinking"] = [conflict.other for conflict in conflicts]
