@@ -50,7 +50,7 @@ from sightline.benchmark.formats.retrieval import (
     some,
 )
 from sightline.english import counted
-from sightline.errors import UserError
+from sightline.errors import READ_AGAIN, UserError
 from sightline.io.jsonl import dump
 from sightline.io.unpacked import gunzipped
 from sightline.types import Benchmark, Corpus, Json, Picture
@@ -147,7 +147,7 @@ def _opened(shard: Path) -> Iterator[tarfile.TarFile]:
     except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise UserError(f"{shard} can't be read as a tar file: {error}.", "copy or make it again") from error
     except OSError as error:
-        raise UserError(f"{shard} can't be read: {error.strerror}.") from error
+        raise UserError(f"{shard} can't be read: {error.strerror}.", READ_AGAIN) from error
 
 
 class TarShardWriter:
