@@ -16,6 +16,7 @@ from sightline.agent.settings import AgentQuestion, AgentSettings, plan_attempts
 from sightline.agent.state import AgentState, PictureNames
 from sightline.agent.steps_table import steps_html
 from sightline.agent.tools.base import Materials, Tool, ToolKind
+from sightline.agent.tools.box_units import box_unit, in_unit
 from sightline.agent.tools.registry import chosen_names, known_tools, left_out, made, refuse_missing
 from sightline.agent.trajectory import Record, Recorder, Trajectory, read_trajectory_file, trajectory_path
 from sightline.agent.web import FROZEN, open_web
@@ -240,11 +241,11 @@ class _Tools:
     without: tuple[str, ...]
     web: str | None
 
-    def made(self, materials: Materials) -> list[Tool]:
+    def made(self, materials: Materials, model: str) -> list[Tool]:
         names = chosen_names(self.known, self.wanted, self.without, {"select", "answer"})
         usable = made(self.known, names, materials)
         refuse_missing(self.wanted, left_out(self.known, names, usable, materials))
-        return list(usable.values())
+        return list(in_unit(usable, box_unit(model), model, materials).values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +280,7 @@ class _Question:
         frozen, local_only = session.workspace / FROZEN, session.calls.local_only
         opened = open_web(web, freeze=frozen, local_only=local_only) if web else None
         try:
-            tools = self.tools.made(Materials(pictures, self.searcher, opened))
+            tools = self.tools.made(Materials(pictures, self.searcher, opened), self.model)
             settings = replace(self.settings, extra=(*self.settings.extra, _ASKS))
             async with open_chat(self.model, session, stage="ask") as model:
                 yield Agent(model, tools, settings), model

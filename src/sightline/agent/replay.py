@@ -321,8 +321,9 @@ async def _with_tools(recorded: Trajectory, folder: Path, benchmark: Path, sessi
         what = "no agent's" if task is not None else f"not of {benchmark}: it has no task {recorded.start.task!r}"
         raise UserError(f"the run is {what}.", "name the benchmark that an agent was run on")
     known = AgentSystemOptions.model_fields
+    recorded_options = {name: value for name, value in run.parameters.items() if name in known}
     options = AgentSystemOptions.model_validate(
-        {name: value for name, value in run.parameters.items() if name in known}
+        {**recorded_options, "boxes": recorded_options.get("boxes") or "fractions"}
     )
     if options.web is not None and offline_web(options.web) is None and not options.web.startswith("frozen:"):
         # What the run saw of the web was kept; nothing else may be seen now.

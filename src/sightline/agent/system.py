@@ -12,6 +12,7 @@ from sightline.agent.settings import AgentQuestion, plan_attempts
 from sightline.agent.state import AgentState, PictureNames
 from sightline.agent.system_base import AgentSystemOptions, SystemModels, system_questions, task_content
 from sightline.agent.tools.base import Materials, Tool, ToolKind
+from sightline.agent.tools.box_units import box_unit, in_unit, with_sizes
 from sightline.agent.tools.overview_tools import USUAL
 from sightline.agent.tools.registry import chosen_names, known_tools, left_out, made, refuse_missing
 from sightline.agent.trajectory import End, Recorder, ends_of
@@ -75,6 +76,7 @@ class AgentSystem:
             self._models.check(name)
         self._scopes = Scopes(setting.benchmark.corpus)
         self._questions = system_questions(options, setting)
+        self._boxes = options.boxes or box_unit(options.model)
         self._retriever: Retriever | None = None
         self._web: Web | None = None
         self._tools: dict[str, Tool] = {}
@@ -89,6 +91,7 @@ class AgentSystem:
         found = {("indexed" if name == "pictures" else name): value for name, value in found.items()}
         return {
             **found,
+            "boxes": None if self._boxes == "fractions" else self._boxes,  # As in runs of before, which go on.
             "offered_tools": list(self._tools),
             "left_out_tools": dict(self._left_out),
             "track": self._options.track,
@@ -112,7 +115,8 @@ class AgentSystem:
         if len(made(self._known, self._names, self._materials())) < len(self._names):
             self._retriever = self._index()
             entries = tuple(self._retriever.prepare())
-        self._tools = made(self._known, self._names, self._materials())
+        offered = made(self._known, self._names, self._materials())
+        self._tools = in_unit(offered, self._boxes, options.model, self._materials())
         self._left_out = left_out(self._known, self._names, self._tools, self._materials())
         refuse_missing(options.tools, self._left_out)
         return entries
@@ -149,6 +153,8 @@ class AgentSystem:
         content = task_content(self._questions, task)
         if isinstance(content, Failure):
             return content
+        if self._boxes == "pixels":
+            content = tuple(with_sizes(content, self._options.model))
         allowed = self._scopes.pictures(task.scope)
         options = self._options
         outgoing = Outgoing(options.open_web, options.share_metadata, options.share_pictures)

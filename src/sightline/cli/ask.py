@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.options import AlbumOptions, ChatOptions, Common
+from sightline.agent.ask import ask as ask_agent
+from sightline.cli.options import AlbumOptions, ChatOptions, Common, described_by
 from sightline.errors import SightlineError, StoppedError
 from sightline.plain_text import printable
 
@@ -23,6 +24,7 @@ Positive = Annotated[int, Parameter(validator=Number(gte=1))]
 _WORDS = 300
 
 
+@described_by(ask_agent)
 def ask(
     question: str,
     /,
@@ -44,29 +46,15 @@ def ask(
 
     Parameters
     ----------
-    question:
-        What you want to know, such as "where did we eat on the day of the storm?"
     in_:
         The folder to look in, sub-folders included; all that the workspace knows when not given.
     tool:
         A tool that may be used; can be repeated. All that suit when not given.
     without_tool:
         A tool that may not be used; can be repeated.
-    web:
-        Where web tools look: searxng:URL, serper, brave, serpapi, index:URL, mcp:URL; nowhere when not given.
-    open_web:
-        Let the agent open any address of the public web, not only those that a search, a page or you named.
-    share_metadata:
-        Let the agent send places, names, paths and other metadata of your pictures to the web.
-    share_pictures:
-        Let the agent send your pictures, without their metadata, to the service that searches the web by picture.
-    embedder:
-        Who compares pictures and words; when not given, the embedder that belongs to a built-in model, else as for
-        `search`.
     turns:
         How many turns the agent has; the last one is for the answer.
     """
-    from sightline.agent.ask import ask as ask_agent
     from sightline.agent.settings import AgentSettings, TaskLimits
 
     out.check()

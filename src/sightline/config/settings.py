@@ -91,9 +91,6 @@ class ChatStageSettings(StrictModel):
         None, ge=1, description="Most requests in one provider batch; the provider's limit when not set."
     )
     batch_window: str = Field("24h", description="How long a provider batch may take.")
-    max_batches: int | None = Field(
-        None, ge=1, description="Provider batches under way at once; all of them when not set."
-    )
 
 
 class AnnotateSettings(ChatStageSettings):
@@ -212,7 +209,6 @@ class PublishSettings(StrictModel):
 
     repo: str | None = Field(None, description='The data set there, as "owner/name".')
     private: bool = Field(True, description="Only the owner sees it.")
-    workers: int | None = Field(None, ge=1, description="Processes that prepare the upload; one per core when not set.")
     token: Secret | None = environment_field("The owner's access token.", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
 
 

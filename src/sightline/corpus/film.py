@@ -196,7 +196,7 @@ def _scenes(frames: Iterator[tuple[float, VideoFrame]], most: int) -> list[Frame
 
 
 def _frame(seconds: float, decoded: VideoFrame) -> Frame:
-    image: Image.Image = decoded.to_image()  # type: ignore[no-untyped-call]
+    image: Image.Image = decoded.to_image()
     if decoded.rotation:
         image = image.rotate(decoded.rotation, expand=True)
     image.thumbnail((_LONGEST_SIDE, _LONGEST_SIDE), Image.Resampling.BICUBIC)

@@ -145,6 +145,9 @@ class CorpusView:
         self.facets(PictureChoice())
         self.count(PictureChoice())
         self.looks()
+        self.total()
+        self.knows("/timeline")
+        self.knows("/map")
 
     # -- windows
 

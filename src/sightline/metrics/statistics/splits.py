@@ -85,7 +85,7 @@ def split_means(units: Units, resamples: int, seed: int) -> list[Splits]:
     """
     columns = units.sums.shape[1]
     if len(units.sizes) <= ENUMERATED:
-        patterns = _patterns(len(units.sizes))
+        patterns = sign_patterns(len(units.sizes))
         return [_parted(patterns @ _table(units, column), units, column, True) for column in range(columns)]
     moved = np.abs(units.sums) > _ROUNDING * np.abs(units.sums).max(axis=0, initial=0.0)
     few = {column for column in range(columns) if moved[:, column].sum() <= ENUMERATED}
@@ -102,7 +102,7 @@ def _table(units: Units, column: int) -> Floats:
     return np.column_stack([units.sums[:, column], units.sizes])
 
 
-def _patterns(count: int) -> Floats:
+def sign_patterns(count: int) -> Floats:
     """Every split of so many units once, as 0 and 1; the last unit stays in one part."""
     numbers = np.arange(1 << max(0, count - 1))[:, None]
     return (numbers >> np.arange(count) & 1).astype(np.float64)
@@ -111,7 +111,7 @@ def _patterns(count: int) -> Floats:
 def _few_moved(table: Floats, moved: np.typing.NDArray[np.bool_], resamples: int, seed: int) -> Floats:
     """Totals of one part: every pattern of the units that differ from zero, equally often, with random others."""
     some = table[moved]
-    known = _patterns(len(some)) @ some[np.lexsort(some.T)]
+    known = sign_patterns(len(some)) @ some[np.lexsort(some.T)]
     repeats = -(-resamples // len(known))
     sizes = table[~moved, 1]
     others = drawn_totals(Units(np.zeros((len(sizes), 1)), sizes), repeats * len(known), seed, halves)[0]
