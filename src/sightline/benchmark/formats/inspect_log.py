@@ -42,7 +42,7 @@ from sightline.benchmark.formats.inspect_documents import (
 from sightline.benchmark.formats.replies import Attempts, from_exact, read_reply
 from sightline.benchmark.formats.retrieval import check_options
 from sightline.benchmark.formats.scored_run import OURS, RunWithScores, made_at, scored
-from sightline.errors import UserError
+from sightline.errors import READ_AGAIN, UserError
 from sightline.io.jsonl import write_json
 from sightline.types import Attempt, Estimate, Failure, LedgerEntry, Option, Prediction, Run, Task
 
@@ -199,7 +199,7 @@ def _bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise UserError(f"{path} can't be read: {error.strerror}.") from error
+        raise UserError(f"{path} can't be read: {error.strerror}.", READ_AGAIN) from error
 
 
 class _Reader:
