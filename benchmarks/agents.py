@@ -1,11 +1,13 @@
-"""The agent `builtin/world` beside plain search on a life that nobody saw before, in phrasings held out.
+"""The rule-based agent `builtin/world` beside plain search on a life that nobody saw before, in phrasings held out.
 
-Run: python benchmarks/agents.py [--tasks 100] [--seed 90210] [--pictures 600] [--no-ablations] [--json FILE]. One life
-is drawn; `select` and `answer` tasks in the family `held-out` are the trial, `select` tasks in the family `training`
-tune the cut-offs of plain search. Direct retrieval ranks by the whole request (embedder `world`); hybrid search ranks
-by what the planner's own grammar takes for the target, filtered by the times and towns that the request names. For
-both, numbers of pictures and scores to cut at are tried on the tuning tasks, and the best is used. The agent has all
-its tools; then one of them, or one memory, is taken away. Differences are paired by task.
+Run: python benchmarks/agents.py [--tasks 100] [--seed 90210] [--pictures 600] [--no-ablations] [--album]
+[--json FILE]. One life is drawn; `select` and `answer` tasks in the family `held-out` are the trial, `select` tasks in
+the family `training` tune the cut-offs of plain search. Direct retrieval ranks by the whole request (embedder `world`);
+hybrid search ranks by what the planner's own grammar takes for the target, filtered by the times and towns that the
+request names. For both, numbers of pictures and scores to cut at are tried on the tuning tasks, and the best is used.
+The agent has all its tools; then one of them, or one memory, is taken away. Differences are paired by task. With
+--album, only the pictures that the agent views for each of ten questions about the whole album, as `ask` puts them, are
+counted.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from sightline.agent.ask import ask
 from sightline.benchmark.folder import write_benchmark
 from sightline.calls.session import Session
 from sightline.metrics.comparison import compare
@@ -32,7 +35,6 @@ from sightline.scoring import score
 from sightline.types import Attempt, Benchmark, PictureSet, Ranking, Run, SearchQuery, Task
 from sightline.types.task_table import Tasks
 from sightline_world.models.chat.claims import say_all
-from sightline_world.models.chat.planning.calendar import said_filter
 from sightline_world.models.chat.planning.requests import read_search_request
 from sightline_world.tasks.benchmark import WORLD, world_benchmark
 
@@ -53,6 +55,18 @@ DISBENCH = {
 }
 """What the same costs Gemini-3-Flash on DISBench: points of overall F1, from 36.8."""
 _DEEPEST = 60
+_ALBUM = (
+    "What colour is the dog?",
+    "What does the sign at the harbour say?",
+    "Who wears a red hat?",
+    "What is written on the blue car?",
+    "How many photos show a dog?",
+    "Is there a red bicycle beside a tree?",
+    "What colour is the boat in front of the house?",
+    "Find the photos of a man with a hat.",
+    "Where is the cat?",
+    "Which of my photos is the reddest car?",
+)
 
 
 def main() -> None:
@@ -61,10 +75,14 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=90210)
     parser.add_argument("--pictures", type=int, default=600)
     parser.add_argument("--no-ablations", action="store_true")
+    parser.add_argument("--album", action="store_true")
     parser.add_argument("--json", type=Path, help="also write the numbers here")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="sightline-agents-") as folder:
-        found = trial(Path(folder), given.seed, given.tasks, given.pictures, ablations=not given.no_ablations)
+        if given.album:
+            found = album(Path(folder), given.seed, given.pictures)
+        else:
+            found = trial(Path(folder), given.seed, given.tasks, given.pictures, ablations=not given.no_ablations)
     if given.json is not None:
         given.json.write_text(json.dumps(found, indent=1))
 
@@ -91,6 +109,21 @@ def trial(folder: Path, seed: int, tasks: int, pictures: int, *, ablations: bool
     return found
 
 
+def album(folder: Path, seed: int, pictures: int) -> dict[str, Any]:
+    """How many pictures the agent views for a question about an album, and how many of them are different ones."""
+    world_benchmark(folder / "life", seed, pictures=pictures, count=1, kinds=("select",))
+    found = {}
+    print("\n| question | views | pictures | turns | ended by |\n|---|---|---|---|---|")
+    for question in _ALBUM:
+        asked = ask(question, folder / "life" / WORLD / "pictures", model="builtin/world", workspace=folder / "ws")
+        viewed = [picture.name for use in asked.steps().uses for picture in use.pictures]
+        end = asked.answered.end
+        found[question] = {"views": len(viewed), "pictures": len(set(viewed)), "turns": end.turns, "forced": end.forced}
+        print(f"| {question} | {len(viewed):,} | {len(set(viewed))} | {end.turns} | {end.forced or 'an answer'} |")
+    print(f"{sum(each['views'] for each in found.values()):,} views in all")
+    return found
+
+
 # --- plain search ----------------------------------------------------------------------------------------------
 
 
@@ -106,7 +139,7 @@ def hybrid(folder: Path, tuning: Benchmark, select: Benchmark) -> Scores:
     def query(task: Task) -> SearchQuery:
         errand = read_search_request(task.text)
         text = say_all(errand.target.claims) or task.text
-        return SearchQuery(text, where=said_filter(errand) or None, scope=task.scope, k=_DEEPEST)
+        return SearchQuery(text, where=errand.named.filter() or None, scope=task.scope, k=_DEEPEST)
 
     return _cut(folder, HybridOptions(embedder="world", k=_DEEPEST), query, tuning, select)
 

@@ -1,6 +1,6 @@
 """How many decisions of people until it is known which of two searches is better? On photographs with known truth.
 
-Run: python benchmarks/assess.py [--repetitions 2000] [--medians 400] [--only SECTION]
+Run: python benchmarks/assess.py [--repetitions 2000] [--medians 400] [--photographs train] [--only SECTION]
 
 Captions of Flickr8k are the queries (848, on 1,000 photographs; `caption_truth.py` says what is relevant). Systems are
 of known quality: an embedder (ridge regression from picture features to caption vectors), a weaker one (trained on
@@ -34,7 +34,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from caption_truth import data_folder, load_caption_queries
+from caption_truth import data_folder, load_caption_queries, load_training_queries
 from sightline import Benchmark, Run
 from sightline.benchmark.folder import write_benchmark
 from sightline.metrics.assessment.betting import Bets, log_wealth
@@ -54,6 +54,8 @@ MOST = {0.02: 2600, 0.05: 1500, 0.10: 800}
 """Draws at most, by difference; nearly all are settled before."""
 JUDGES = ("none", "sure", "labels", "chance")
 ACCURACY = 0.85
+HELD_OUT = 1000
+"""Photographs at the end of the training split that the second truth is about."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,27 +77,30 @@ def top(scores: Floats) -> NDArray[np.int32]:
     return np.argsort(-scores, axis=1, kind="stable")[:, :DEPTH].astype(np.int32)
 
 
-def load_world(seed: int = 1) -> World:
-    truth = load_caption_queries("all", files_only=False)
-    train, dev = np.load(data_folder() / "train.npz"), np.load(data_folder() / "dev.npz")
-    place = {str(name): at for at, name in enumerate(dev["files"])}
+def load_world(photographs: str, seed: int = 1) -> World:
+    """On the development photographs, or on the last 1,000 of the training split (then trained on the others)."""
+    train, shown = np.load(data_folder() / "train.npz"), np.load(data_folder() / f"{photographs}.npz")
+    is_dev = photographs == "dev"
+    truth = load_caption_queries("all", files_only=False) if is_dev else load_training_queries(HELD_OUT)
+    place = {str(name): at for at, name in enumerate(shown["files"])}
     pictures = [place[name] for name in truth.pictures]
     queries = [5 * place[one.id.split("#")[0]] + int(one.id.split("#")[1]) for one in truth.queries]
-    words = dev["caption_minilm"].astype(np.float64)[queries]
+    words = shown["caption_minilm"].astype(np.float64)[queries]
     features = train["efficientnet_lite2_pooled"].astype(np.float64)
     texts = train["caption_minilm"].astype(np.float64).reshape(len(features), 5, -1).mean(axis=1)
-    seen = dev["efficientnet_lite2_pooled"].astype(np.float64)[pictures]
+    features = features[: None if is_dev else -HELD_OUT]
+    seen = shown["efficientnet_lite2_pooled"].astype(np.float64)[pictures]
 
-    def embedder(pictures_used: int, inputs: Floats = features, shown: Floats = seen) -> Floats:
+    def embedder(pictures_used: int, inputs: Floats = features, pictures: Floats = seen) -> Floats:
         x = inputs[:pictures_used]
         center, scale = x.mean(axis=0), x.std(axis=0) + 1e-3
         x = (x - center) / scale
         weights = np.linalg.solve(x.T @ x + 300 * np.eye(x.shape[1]), x.T @ texts[:pictures_used])
-        found = ((shown - center) / scale) @ weights
+        found = ((pictures - center) / scale) @ weights
         likeness: Floats = words @ (found / np.linalg.norm(found, axis=1, keepdims=True)).T
         return likeness
 
-    classes = embedder(len(features), _classes(train), _classes(dev)[pictures])
+    classes = embedder(len(features), _classes(train)[: len(features)], _classes(shown)[pictures])
     best = embedder(len(features))
     systems = {"embedder": best, "weaker": embedder(1500), "hybrid": best + 0.5 * classes}
     systems["blind"] = np.tile(best.mean(axis=0), (len(best), 1))
@@ -149,7 +154,7 @@ def match(world: World, first: str, second: str) -> Match:
     items = pool.items(0, pool.queries)
     gains = world.relevant[items.query, items.picture].astype(np.float64)
     truth = float((items.weights @ CONTRAST[0]) @ gains)
-    return Match(world, a, b, pool, items, gains, truth, side_sizes(pool, [CONTRAST], True)[0])
+    return Match(world, a, b, pool, items, gains, truth, side_sizes(pool, [CONTRAST], True)[0][0])
 
 
 def drawn_duels(one: Match, seed: int, most: int) -> DrawnPairs:
@@ -397,13 +402,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repetitions", type=int, default=2000, help="for coverage")
     parser.add_argument("--medians", type=int, default=400, help="repetitions for medians")
+    parser.add_argument("--photographs", choices=("dev", "train"), default="dev", help="which truth")
     parser.add_argument("--only", choices=SECTIONS, help="one section")
     parser.add_argument("--write-pool", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.write_pool:
         write_pool(Path(options.write_pool[0]), *map(int, options.write_pool[1:]))
         return 0
-    world, missed = load_world(), list[str]()
+    world, missed = load_world(options.photographs), list[str]()
     for name, scores in world.systems.items():
         print(f"{name:<12} nDCG@10 {world.ndcg(scores).mean():.3f}")
     for name, section in SECTIONS.items():

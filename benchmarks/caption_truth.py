@@ -34,8 +34,8 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from sightline.errors import UserError
-from sightline.metrics.labels.sampling import draw_pairs, stratified_rates
 from sightline.metrics.labels.shares import Share, weighted_share
+from trust_draws import draw_pairs, stratified_rates
 
 if TYPE_CHECKING:
     from trust import Options
@@ -191,17 +191,26 @@ def load_caption_queries(half: Half, *, files_only: bool = True) -> CaptionTruth
     """Captions as queries, one for each picture that has a caption with two concepts or more; the same rule."""
     captions, base = _read(), load_truth(half, files_only=files_only)
     place = {name: at for at, name in enumerate(captions.pictures)}
-    kept = [place[name] for name in base.pictures]
+    return _captions_as_queries(captions, [place[name] for name in base.pictures])
+
+
+def load_training_queries(count: int) -> CaptionTruth:
+    """The same on the last `count` photographs of the training split: a second truth, on other photographs."""
+    captions = _read("train")
+    return _captions_as_queries(captions, range(len(captions.pictures) - count, len(captions.pictures)))
+
+
+def _captions_as_queries(captions: _Captions, kept: Sequence[int]) -> CaptionTruth:
     queries, rows = [], []
-    for at in kept:
+    for here, at in enumerate(kept):
         for number, text in enumerate(captions.captions[at]):
             concepts = tuple(np.array(CONCEPTS)[captions.named[at, number]].tolist())
             found = captions.holds(concepts)[kept] if len(concepts) >= 2 else np.zeros(len(kept), np.bool_)
-            if found[kept.index(at)]:
+            if found[here]:
                 queries.append(CaptionQuery(f"{captions.pictures[at]}#{number}", text, concepts))
                 rows.append(found)
                 break
-    return CaptionTruth(base.pictures, tuple(queries), np.array(rows))
+    return CaptionTruth(tuple(captions.pictures[at] for at in kept), tuple(queries), np.array(rows))
 
 
 def all_queries() -> list[CaptionQuery]:
@@ -221,8 +230,8 @@ def in_half(name: str, half: Half) -> bool:
 
 
 @cache
-def _read() -> _Captions:
-    with (data_folder() / "dev-captions.jsonl").open(encoding="utf-8") as lines:
+def _read(split: Literal["dev", "train"] = "dev") -> _Captions:
+    with (data_folder() / f"{split}-captions.jsonl").open(encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
     words = [frozenset(terms.split()) for _, terms in (*SUBJECTS.values(), *CONTEXTS.values())]
     named = [

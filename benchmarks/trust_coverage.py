@@ -27,14 +27,14 @@ from sightline.authoring.judge_pool import CHANCE, NEAR, QueryPool, estimate_mis
 from sightline.authoring.project_files import PlannedQuery
 from sightline.errors import UserError
 from sightline.metrics.labels.corrected import JudgedPairs
-from sightline.metrics.labels.coverage import (
+from sightline.metrics.labels.shares import Share, weighted_share
+from trust_draws import Draw, draw_pairs, informative_rates
+from trust_pool_coverage import (
     Coverage,
     coverage_by_error_rates,
     coverage_by_people,
     coverage_by_positives,
 )
-from sightline.metrics.labels.sampling import Draw, draw_pairs, informative_rates
-from sightline.metrics.labels.shares import Share, weighted_share
 from trust_scores import held_share, in_parallel
 from trust_worlds import KINDS, World, judge, probability
 

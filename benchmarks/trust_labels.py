@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.metrics.labels.label_model import label_model
-from sightline.metrics.labels.sampling import draw_pairs, informative_rates
 from sightline.metrics.labels.shares import weighted_share
+from trust_draws import draw_pairs, informative_rates
+from trust_label_model import label_model
 from trust_scores import Cell, held_share, in_parallel
 from trust_worlds import KINDS, PREVALENCES, World, draw_world, judge, probability
 

@@ -22,9 +22,9 @@ from sightline.metrics.labels.corrected import (
     correct_queries,
     t_half_width,
 )
-from sightline.metrics.labels.sampling import draw_pairs, informative_rates, proportional_rates
 from sightline.metrics.labels.targets import Target, frozen_relevant, target
 from sightline.metrics.statistics.intervals import wilson
+from trust_draws import draw_pairs, informative_rates, proportional_rates
 from trust_worlds import (
     ACCURACIES,
     DEPTH,

@@ -13,10 +13,9 @@ import orjson
 from PIL import Image
 
 import models_server as wire
-from sightline.agent.finish import AnswerNames
 from sightline.agent.loop import Agent, Answered
 from sightline.agent.settings import AgentQuestion, AgentSettings
-from sightline.agent.state import AgentState, PictureView
+from sightline.agent.state import AgentState, PictureNames, PictureView
 from sightline.agent.tools.base import Observation
 from sightline.agent.trajectory import Recorder
 from sightline.calls.caller import Caller
@@ -114,7 +113,7 @@ def question(kind: TaskKind = "select", text: str = "the photos of the boat", **
     task = Task("t1", kind, (text,), options)
     attempt = given.pop("attempt", 0)
     content = given.pop("content", (text,))
-    return AgentQuestion(task, content, AgentState(**given), AnswerNames(IDS), attempt)
+    return AgentQuestion(task, content, AgentState(**given), PictureNames(IDS), attempt)
 
 
 async def attempted(

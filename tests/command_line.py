@@ -6,6 +6,7 @@ and each command is a fork of it: its own process, with its own environment, fol
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
@@ -13,7 +14,9 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 SECONDS = 120
@@ -33,21 +36,37 @@ class Commands:
         self._lock = threading.Lock()
 
     def run(
-        self, arguments: list[str], folder: Path, environment: dict[str, str], path: Sequence[Path] = ()
+        self,
+        arguments: list[str],
+        folder: Path,
+        environment: dict[str, str],
+        path: Sequence[Path] = (),
+        stdin: str = "",
+        fault: dict[str, Any] | None = None,
+        load: Sequence[str] = (),
     ) -> subprocess.CompletedProcess[str]:
-        """Run one command, and give its exit code and what it printed; `path` has more packages."""
+        """Run one command, and give its exit code and what it printed; `path` has more packages.
+
+        `fault`: what `faults.fault_layer.install` takes, in the process of the command. `load`: modules that the
+        process which is forked is to load first.
+        """
         with self._lock, tempfile.TemporaryDirectory() as place:
             if self._server is None or self._server.poll() is not None:
                 self._server = self._start()
-            server, out, err = self._server, Path(place) / "out", Path(place) / "err"
+            server, out, err, typed = self._server, *(Path(place) / name for name in ("out", "err", "in"))
+            typed.write_text(stdin, "utf-8")
             asked = {
                 "arguments": arguments,
                 "folder": str(folder),
                 "environment": environment,
                 "path": [*map(str, path)],
+                "fault": fault,
+                "load": [*load],
             }
             assert server.stdin is not None and server.stdout is not None
-            print(json.dumps({**asked, "out": str(out), "err": str(err)}), file=server.stdin, flush=True)
+            print(
+                json.dumps({**asked, "in": str(typed), "out": str(out), "err": str(err)}), file=server.stdin, flush=True
+            )
             code = int(server.stdout.readline())
             told = [path.read_text("utf-8") if path.exists() else "" for path in (out, err)]
             return subprocess.CompletedProcess(arguments, code, *told)
@@ -84,19 +103,31 @@ def serve() -> None:
     replies = os.fdopen(os.dup(1), "w")
     for line in iter(sys.stdin.readline, ""):
         asked = json.loads(line)
+        for name in asked["load"]:
+            with suppress(ImportError):
+                importlib.import_module(name)
         child = os.fork()
         if child:
             print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), file=replies, flush=True)
             continue
         signal.alarm(SECONDS)
-        for number, path in enumerate((os.devnull, asked["out"], asked["err"])):
+        for number, path in enumerate((asked["in"], asked["out"], asked["err"])):
             os.dup2(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), number)
         os.chdir(asked["folder"])
         os.environ.clear()
         os.environ.update(asked["environment"])
         sys.path[:0] = asked["path"]
         sys.argv = ["sightline", *asked["arguments"]]
-        main()
+        if asked["fault"] is None:
+            main()
+            return
+        from faults.fault_layer import install
+
+        finish = install(**asked["fault"])
+        try:
+            main()
+        finally:
+            finish()
         return
 
 

@@ -8,6 +8,10 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from sightline.corpus.view import open_corpus
+from sightline.retrieval.columns.builder import build_columns
+from sightline.retrieval.filters.filter import compile_filter, parse_filter
+
 Draw = Callable[..., Path]
 """What the fixture `draw` gives."""
 
@@ -17,3 +21,12 @@ def random_picture(seed: int, size: tuple[int, int] = (160, 120)) -> Image.Image
     rng = np.random.default_rng(seed)
     coarse = Image.fromarray(rng.integers(0, 256, (6, 8, 3), dtype=np.uint8))
     return coarse.resize(size, Image.Resampling.BICUBIC)
+
+
+def filtered(workspace: Path, where: str) -> list[str]:
+    """The ids of a workspace's pictures that fit a filter, as a search would see them."""
+    corpus = open_corpus(workspace)
+    pictures = list(corpus.pictures.values())
+    records = [(each, None, [group for group in corpus.groups if each.id in group.pictures]) for each in pictures]
+    kept = compile_filter(parse_filter(where), build_columns(records))
+    return [picture.id for picture, keep in zip(pictures, kept.tolist(), strict=True) if keep]

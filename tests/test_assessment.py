@@ -126,7 +126,9 @@ def test_a_kill_loses_no_decision(bench: Benchmark, tmp_path: Path) -> None:
 def test_two_processes_see_each_other(bench: Benchmark) -> None:
     first, second = assess(bench, _runs(bench)), assess(bench, _runs(bench))
     pair = first.next()[0]
+    assert not first.has_told(pair)
     second.tell(pair, 2)
+    assert first.has_told(pair) and not first.has_told(pair, "bob")
     assert first.spent == 1
     assert first.next()[0] != pair
 
@@ -178,26 +180,78 @@ def test_what_nobody_can_tell_counts_half_and_goes_to_another_person(bench: Benc
     assert "nobody could tell" not in str(found.comparison())
 
 
-def test_failed_queries_count_as_zero_and_unknown_ids_are_never_asked(bench: Benchmark) -> None:
-    good = _rankings(0.3, 2)
-    failing = {
-        query: Failure("timeout", "late") if number < 4 else ["gone.jpg", *found[:9]]
-        for number, (query, found) in enumerate(good.items())
-    }
-    runs = [Run.from_rankings(one, benchmark=bench, system=name) for name, one in (("f", failing), ("g", good))]
-    found = assess(bench, runs)
-    asked = found.next(400)
-    assert {pair.picture for pair in asked} <= set(PICTURES)
-    failed = [pair for pair in asked if pair.task in ("q00", "q01", "q02", "q03")]
-    assert all(pair.picture in good[pair.task] for pair in failed)  # Only what the other system did return.
+FAILED = ("q00", "q01", "q02", "q03")
+"""A tenth of the queries."""
+
+
+def _failing(bench: Benchmark, failing: dict[str, list[str]], other: dict[str, list[str]]) -> list[Run]:
+    given = {query: Failure("timeout", "late") if query in FAILED else found for query, found in failing.items()}
+    return [Run.from_rankings(one, benchmark=bench, system=name) for name, one in (("f", given), ("g", other))]
+
+
+def _dcg(rankings: dict[str, list[str]], but: tuple[str, ...] = ()) -> float:
+    """By the definition, failed queries at zero."""
+    weights = 1 / np.log2(np.arange(2, 12))
+    gains = [[RELEVANT[q][one] / 3 for one in found] for q, found in rankings.items() if q not in but]
+    return float((np.array(gains) @ weights).sum() / weights.sum() / len(rankings))
+
+
+@pytest.mark.parametrize("noise", [0.3, 1.0])
+def test_a_failed_query_counts_as_zero_and_nobody_is_asked_about_it(bench: Benchmark, noise: float) -> None:
+    """The interval holds the true difference, in which the failing system has zero there, without one decision."""
+    first, second = _rankings(noise, 2), _rankings(0.9, 3)
+    found = assess(bench, _failing(bench, first, second), half_width=0.001)
+    asked = found.next(10_000)
+    assert asked and not {pair.task for pair in asked} & set(FAILED)
     for pair in asked:
         found.tell(pair, _truth(pair))  # type: ignore[arg-type]
-    assert found.comparison().pairs[0].difference.low > 0
-    assert "f failed on 4 queries; each counts as zero" in str(found.comparison())
-    assert "f returned 36 ids that are not in the corpus" in str(found.comparison())
-    scores = assess(bench, runs, goal="score").scores()["f"]
+    truth = _dcg(second) - _dcg(first, FAILED)
+    (pair_of,) = found.comparison().pairs
+    assert pair_of.difference.low <= truth <= pair_of.difference.high
+    assert abs(pair_of.difference.mean - truth) < 0.02
+    assert pair_of.difference.high - pair_of.difference.low == pytest.approx(0.1)  # A tenth can be worth so much.
+    assert "f failed on 4 queries; each counts as zero, nobody is asked" in str(found.comparison())
+    assert found.settled
+    scores = assess(bench, _failing(bench, first, second), goal="score").scores()["f"]
     assert scores.failures == {"no ranking": 4}
     assert scores["dcg@10"].failures == 4
+
+
+def test_where_only_failures_tell_two_systems_apart_the_answer_says_so(bench: Benchmark) -> None:
+    same = _rankings(0.5)
+    found = assess(bench, _failing(bench, same, same))
+    assert (found.settled, found.next()) == (True, [])
+    assert found.answer() == (
+        "Settled after 0 decisions: no winner; g is ahead; it differs from f by 0.10 dcg@10 at most; "
+        "run f again on failed queries to know more."
+    )
+
+
+def test_failures_do_not_hide_a_winner_and_others_are_still_asked_about(bench: Benchmark) -> None:
+    """A third system that answered is compared on the queries that another failed on."""
+    f, g = _failing(bench, _rankings(2.0, 2), _rankings(0.1, 3))
+    h = Run.from_rankings(_rankings(0.8, 4), benchmark=bench, system="h")
+    found = assess(bench, [f, g, h])
+    assert {pair.task for pair in found.next(10_000)} & set(FAILED)
+    _judge(found)
+    assert "g is better than f and h" in found.answer()
+    assert found.comparison().pairs[0].is_win(0.95)
+
+
+def test_unknown_ids_are_never_asked_about(bench: Benchmark) -> None:
+    strange = {query: ["gone.jpg", *found[:9]] for query, found in _rankings(0.3, 2).items()}
+    found = assess(bench, _failing(bench, strange, _rankings(0.3, 3)))
+    assert {pair.picture for pair in found.next(400)} <= set(PICTURES)
+    assert "f returned 36 ids that are not in the corpus" in str(found.comparison())
+
+
+def test_no_winner_means_that_the_difference_is_surely_small(bench: Benchmark) -> None:
+    found = assess(bench, _runs(bench, 0.8, 0.85), half_width=0.1)
+    _judge(found)
+    (pair,) = found.comparison().pairs
+    assert found.settled and pair.difference.low < 0 < pair.difference.high
+    assert max(-pair.difference.low, pair.difference.high) <= 0.1
+    assert "no winner" in found.answer() and "dcg@10 at most" in found.answer()
 
 
 def test_queries_count_by_their_traffic(bench: Benchmark) -> None:

@@ -272,6 +272,32 @@ def forgery_token(page: str) -> str:
     return page.split('name="csrf" content="')[1].split('"')[0]
 
 
+PAGES = {
+    "overview": "/",
+    "grid": "/search",
+    "timeline": "/timeline",
+    "map": "/map",
+    "groups": "/groups",
+    "problems": "/problems",
+    "search": "/search?text=red+yellow&where=time+%3E%3D+2023",
+    "ask": "/ask",
+    "benchmarks": "/bench",
+    "benchmark": "/bench/benchmark",
+    "audit": "/bench/benchmark/audit",
+    "pool": "/bench/benchmark/task?id=rank-01",
+    "teachers": "/bench/benchmark/task?id=describe-01",
+    "review": "/review/benchmark",
+    "reviewers": "/review/benchmark/people",
+    "runs": "/runs",
+    "run": "/runs/sample-strong",
+    "compare": "/compare?a=sample-weak&b=sample-strong",
+    "side-by-side": "/compare?a=sample-weak&b=sample-strong&task=rank-01",
+    "replay": "/runs/sample-strong/replay?task=rank-01",
+    "traces": "/traces/traces",
+    "missing": "/search?owner=nobody",
+}
+"""Every page of the app, as the tests in a browser open it."""
+
 SHOTS = os.environ.get("SIGHTLINE_SCREENSHOTS")
 """A folder for the pictures of the docs; they are made where this is set."""
 

@@ -34,6 +34,7 @@ from sightline.types import Benchmark, Estimate, Review, Run
 
 DEPTH = 10
 METRIC = f"dcg@{DEPTH}"
+HALF_WIDTH = 0.05
 Grade: TypeAlias = Literal[0, 1, 2, 3, "skip", "can't tell"]
 GRADES = {0: "does not fit", 1: "fits a little", 2: "mostly fits", 3: "is exactly what was asked for"}
 """What each grade says of a picture."""
@@ -145,6 +146,13 @@ class Assessment(Shown):
             )
         self._append(Review(pair.task, person, str(grade), datetime.now(UTC), pair.picture))
 
+    def has_told(self, pair: Pair, person: str = "me") -> bool:
+        """Whether a decision of this name stands for a picture: if it is not your own, two people share a name."""
+        with self._lock:
+            self._refresh()
+            item = self._tasks.get(pair.task, -1), self.pooled.place.get(pair.picture, -1)
+            return person in self._votes.get(item, {})
+
     def undo(self, person: str = "me") -> Pair | None:
         """Take back this person's last decision, and give the picture back; None where there is none."""
         _check_person(person)
@@ -179,10 +187,10 @@ class Assessment(Shown):
             return f"Not settled yet after {counted(self.spent, 'decision')}."
         after = f"Settled after {counted(self.spent, 'decision')}:"
         if self.goal == "score":
-            return f"{after} every score is known to within ±{self.half_width:g}."
+            return f"{after} every score is known to within ±{self.half_width:g} {METRIC}."
         pairs = self.comparison().pairs
         leader = self.systems[int(self._inquiry.ahead().argmax())]
-        beaten, close = [], []
+        beaten, close, failing = list[str](), list[str](), dict[str, None]()
         for one in pairs:
             if leader not in (one.first, one.second):
                 continue
@@ -191,7 +199,9 @@ class Assessment(Shown):
                 beaten.append(other)
             else:
                 most = max(abs(one.difference.low), abs(one.difference.high))
-                close.append(f"it differs from {other} by {most:.2f} at most")
+                close.append(f"it differs from {other} by {most:.2f} {METRIC} at most")
+                failing |= {name: None for name in (leader, other) if self.pooled.failures[name]}
+        close += [f"run {listed(failing)} again on failed queries to know more"] if failing else []
         said = [f"{leader} is better than {listed(beaten)}"] if beaten else [f"no winner; {leader} is ahead"]
         return f"{after} {'; '.join([*said, *close])}."
 
@@ -326,7 +336,10 @@ class Assessment(Shown):
         found = [_TARGET]
         for name in self.systems:
             if failed := self.pooled.failures[name]:
-                found.append(f"{name} failed on {counted(failed, 'query', 'queries')}; each counts as zero")
+                found.append(
+                    f"{name} failed on {counted(failed, 'query', 'queries')}; each counts as zero, nobody is asked "
+                    "about it, and intervals of differences hold whatever the others found there"
+                )
             if unknown := self.pooled.unknown[name]:
                 found.append(
                     f"{name} returned {counted(unknown, 'id')} that are not in the corpus; each counts as zero"
@@ -350,7 +363,7 @@ def assess(
     runs: Sequence[PathLike | Run],
     *,
     goal: Goal = "compare",
-    half_width: float = 0.05,
+    half_width: float = HALF_WIDTH,
     people: int = 1,
     seed: int = 0,
 ) -> Assessment:
@@ -365,11 +378,13 @@ def assess(
         The folder of the benchmark, or the benchmark itself. It needs queries and pictures; labels are not needed.
         Grades that models gave (its judgments) make fewer decisions necessary and are never taken for the truth.
     runs:
-        What the systems returned: folders of runs, or runs. A task without a ranking counts as zero.
+        What the systems returned: folders of runs, or runs. A task without a ranking counts as zero, and nobody is
+        asked about it for that system.
     goal:
         "compare" to find the best system, "score" to measure each.
     half_width:
-        How exact to be. A difference is settled when zero is excluded, or when it is known to within so much.
+        How exact to be, in `dcg@10`, whose differences are about two thirds of those in nDCG@10. A difference is
+        settled when zero is excluded, or when it is surely no larger than this; a score when it is known to ± this.
     people:
         How many people judge. With two or more, one picture in five is given to two of them.
     seed:
@@ -394,7 +409,7 @@ def assess(
     if isinstance(runs, str | Path | Run) or not isinstance(runs, Sequence) or len(runs) < least:
         raise UserError(f"An assessment with goal {goal} needs a list of {least} runs or more.", "Give more runs.")
     if not 0 < half_width < 1:
-        raise UserError(f"half_width must be between 0 and 1, not {half_width}.", "0.05 is usual.")
+        raise UserError(f"half_width must be between 0 and 1, not {half_width}.", f"{HALF_WIDTH} is usual.")
     require_at_least(1, people=people)
     named = ((_name(run, found), found) for run in runs for found in [run_of(run)])
     return Assessment(opened, pool_runs(opened, named, DEPTH), goal, half_width, people, seed)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable
+
+READ_AGAIN = "check the disk and who may use the file, and run it again"
+"""The fix for a file that is there and can't be used."""
 
 
 class SightlineError(Exception):
     """An expected end of the work; printed without a traceback."""
 
-    exit_code = 1
+    exit_code = 2
 
     def __init__(self, message: str, fix: str | None = None) -> None:
         super().__init__(message)
@@ -30,8 +34,6 @@ class SightlineError(Exception):
 class UserError(SightlineError):
     """The user's input can't be used as it is; `fix` says what to do."""
 
-    exit_code = 2
-
 
 class StoppedError(SightlineError):
     """Stopped by a budget or a limit; what was done so far is valid."""
@@ -51,6 +53,24 @@ class MissingExtraError(UserError):
     def __init__(self, feature: str, extra: str) -> None:
         super().__init__(f"{feature} needs an optional package.", f"pip install 'sightline[{extra}]'")
         self.extra = extra
+
+
+def explain_fault(error: Exception) -> UserError | None:
+    """What a disk or a database under the work met, and what to do; None for an error of another kind."""
+    if isinstance(error, OSError):
+        said, fix = f"{error.filename or 'the output'}: {error.strerror or error}.", READ_AGAIN
+        if error.errno in (errno.EIO, errno.EROFS):
+            fix = "check the disk, or choose another place that can be written"
+        elif error.errno in (errno.ENOSPC, errno.EDQUOT):
+            fix = "make room, and run the same command again: it goes on, and replies that came are kept"
+        return UserError(said, fix)
+    if type(error).__module__ != "sqlite3":
+        return None
+    said = f"a database of the workspace can't be used: {error}."
+    if "full" in str(error):
+        return UserError(said, "make room on its disk, and run the same command again: it goes on")
+    mend = "sightline ledger --repair (the journal), sightline index --rebuild (an index), sightline scan (the corpus)"
+    return UserError(said, f"check its disk, and whether another program locks it; what is damaged is mended by {mend}")
 
 
 def require_at_least(least: float, **given: float | None) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sightline import __version__
 from sightline.agent.outgoing import Outgoing
-from sightline.agent.state import AgentState
+from sightline.agent.state import AgentState, PictureNames
 from sightline.agent.tool_calls import rendered
 from sightline.agent.tools.base import Materials, Observation, Tool, mistake
 from sightline.agent.tools.catalog import IndexPictures
@@ -83,6 +83,7 @@ def open_session(
     web: Web | None = None,
     open_web: bool = False,
     share_metadata: bool = False,
+    share_pictures: bool = False,
     embedder: str | None = None,
     workspace: PathLike | None = None,
     session: Session | None = None,
@@ -97,8 +98,8 @@ def open_session(
         materials = Materials(IndexPictures(searcher, allowed), searcher, web)
         usable = made(known_tools(), names, materials)
         refuse_missing(tools, left_out(known_tools(), names, usable, materials))
-        outgoing = Outgoing(open_web, share_metadata, _SENT_BYTES)
-        yield McpSession(usable, AgentState(scope, allowed, outgoing=outgoing))
+        outgoing = Outgoing(open_web, share_metadata, share_pictures, _SENT_BYTES)
+        yield McpSession(usable, AgentState(scope, allowed, names=PictureNames(materials.pictures), outgoing=outgoing))
 
 
 def _allowed(searcher: Searcher, folder: PathLike | None, scope: Scope) -> frozenset[str] | None:

@@ -1,10 +1,10 @@
-"""The pictures of a folder, read into the workspace: what `scan` does."""
+"""The pictures of a folder or another source, read into the workspace: what `scan` does."""
 
 from __future__ import annotations
 
 from sightline.calls.session import Session
 from sightline.corpus.scan import ScanSummary, scan_folder
-from sightline.io.files import PathLike, as_path
+from sightline.io.files import PathLike
 
 
 def scan(
@@ -17,14 +17,15 @@ def scan(
     workspace: PathLike | None = None,
     session: Session | None = None,
 ) -> ScanSummary:
-    """Read the pictures of a folder into the workspace's corpus; the folder itself is never written to.
+    """Read the pictures of a folder, or of another source, into the workspace's corpus; it is never written to.
 
     Only what changed since the last scan is read. Stopped at any moment, the next scan finishes the job.
 
     Parameters
     ----------
     folder:
-        The folder with the pictures; sub-folders are included.
+        The folder with the pictures, sub-folders included; or an Apple Photos library, a zip of a Google Takeout (the
+        others of the export beside it are taken, too), or an Immich server: immich:http://localhost:2283.
     rights:
         A rights map (JSON): license, DOI and data-set name by file, by longest prefix, or by default.
     metadata:
@@ -47,13 +48,14 @@ def scan(
     >>> sightline.scan("pictures", workspace="ws").pictures
     6
     """
-    session, place = Session.of(session, workspace), as_path(folder, "a folder of pictures")
+    session = Session.of(session, workspace)
     return scan_folder(
-        place,
+        folder,
         session.workspace,
         session.config,
         rights=rights,
         metadata=metadata,
         follow_links=follow_links,
         limit=limit,
+        local_only=session.calls.local_only,
     )

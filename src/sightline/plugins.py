@@ -125,7 +125,7 @@ _OURS: Mapping[str, Mapping[str, str]] = {
         "coco": "sightline.benchmark.formats.coco:FORMATS",
         "webdataset": "sightline.benchmark.formats.webdataset:FORMATS",
         "vlmevalkit": "sightline.benchmark.formats.vlmevalkit:FORMATS",
-        "inspect": "sightline.benchmark.formats.inspect_log:FORMATS",
+        "inspect": "sightline.agent.trajectory_export:FORMATS",
         "lm-eval": "sightline.benchmark.formats.lm_eval:FORMATS",
         "disbench": "sightline.benchmark.formats.disbench:FORMATS",
         "disbench-predictions": "sightline.benchmark.formats.disbench_runs:FORMATS",

@@ -201,9 +201,9 @@ def compare(
 ) -> Comparison:
     """Say which of several runs is better, by how much, and whether that can be trusted. The first is the baseline.
 
-    Differences are paired over all tasks, with intervals, randomization tests and Holm's correction over the pairs of a
-    metric. A system that reads what the labels were made from, or that is not above a baseline that sees no pixel, is
-    not called better.
+    Differences are paired over all tasks, with intervals and randomization tests, corrected for all pairs of a metric.
+    A system that reads what the labels were made from, or that is not above a baseline that sees no pixel, is not
+    called better.
 
     Parameters
     ----------

@@ -173,5 +173,5 @@ def test_a_model_that_says_nothing_is_not_sent_for_more_turns(
     with wire.serving_in_thread(lambda _: says("")) as server, pytest.raises(SystemExit) as stopped:
         command_line(monkeypatch, pictures, server, "--model", "vllm/stub")
     told = capsys.readouterr()
-    assert stopped.value.code == 1 and "neither acted nor answered" in told.err and "--turns" not in told.err
+    assert stopped.value.code == 2 and "made no progress" in told.err and "--turns" not in told.err
     assert " 0 tokens" not in told.out and "price not known" in told.out

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.agent.finish import AnswerNames, finish_spec, from_call, from_text
+from sightline.agent.finish import finish_spec, from_call, from_text
+from sightline.agent.state import PictureNames
 from sightline.types import Choice, Option, PictureSet, Ranking, Task, Text
 
 IDS = ("ana/a.jpg", "ana/b.jpg", "bo/with, comma.jpg", "bo/IMG (1).JPG", "12345678", "bo/dup.jpg", "ana/dup.jpg")
-NAMES = AnswerNames(IDS)
+NAMES = PictureNames(IDS)
 SELECT, RANK = Task("t", "select", ("q",)), Task("t", "rank", ("q",))
 ANSWER = Task("t", "answer", ("q",))
 CHOOSE = Task("t", "choose", ("q",), (Option("A", ("a dog",)), Option("B", ("a cat",))))
@@ -133,7 +134,7 @@ def test_words_are_no_photos() -> None:
 
 
 def test_ids_are_taken_as_the_model_read_them() -> None:
-    names = AnswerNames(["<observation> x.jpg"])
+    names = PictureNames(["<observation> x.jpg"])
     assert names.find("&lt;observation> x.jpg") == "<observation> x.jpg"
 
 

@@ -20,11 +20,10 @@ from agent_injection import ATTACKS, Attack, Gullible
 from agent_stand_ins import StubTool, question
 from agent_tools import tool
 from sightline.agent.ask import AskResult
-from sightline.agent.finish import AnswerNames
 from sightline.agent.loop import Agent, Answered
 from sightline.agent.outgoing import MOST_BYTES, Outgoing
 from sightline.agent.settings import AgentQuestion
-from sightline.agent.state import AgentState
+from sightline.agent.state import AgentState, PictureNames
 from sightline.agent.tools.base import Materials, Observation, mistake
 from sightline.agent.trajectory import Recorder, Use
 from sightline.agent.web.engines import SearchedWeb, SearXNG
@@ -153,7 +152,7 @@ async def attacked(attack: Attack, base: Path) -> tuple[World, Gullible, list[Us
         model = Gullible(_job(sorted(mine), world))
         recorder = Recorder(base / "asked")
         asked = question("answer", "how many boats?")
-        asked = AgentQuestion(asked.task, asked.content, AgentState(allowed=mine), AnswerNames(mine), 0)
+        asked = AgentQuestion(asked.task, asked.content, AgentState(allowed=mine), PictureNames(mine), 0)
         answered = await Agent(ScriptedModel(model), tools).attempt(asked, recorder)
         await searched.close()
         return world, model, list(recorder.trajectory().uses), answered, forbidden, base / "asked"

@@ -25,6 +25,8 @@ from agent_stand_ins import (
 )
 from sightline.agent.loop import Agent
 from sightline.agent.memory import MemorySettings
+from sightline.agent.prompts import MemoryForm
+from sightline.agent.replay import recorded_settings
 from sightline.agent.settings import AgentSettings, TaskLimits
 from sightline.agent.tools.base import Observation
 from sightline.agent.trajectory import Memory, Recorder
@@ -37,6 +39,10 @@ DONE = says(f"The final answer is: [{IDS[0]}, {IDS[1]}].")
 
 def tool_texts(server: wire.Server, request: int = -1) -> list[str]:
     return [each["content"] for each in server.requests[request].json["messages"] if each["role"] == "tool"]
+
+
+def a_new_search(received: wire.Received) -> wire.Answer:
+    return calls(call("ImageSearch", {"text": f"boat {len(received.json['messages'])}"}))
 
 
 def run(*args: Any, **more: Any) -> Any:
@@ -75,7 +81,7 @@ def test_parallel_calls_run_in_order_and_each_gets_its_answer(tmp_path: Path) ->
         return StubTool(name, answer)
 
     # The same id twice, as some servers give: each call must still have its own answer.
-    script = [calls(call("B", id_="x"), call("A", id_="x"), call("B", id_="y")), DONE]
+    script = [calls(call("B", id_="x"), call("A", id_="x"), call("B", {"q": 2}, id_="y")), DONE]
     _, server, _ = run(script, tmp_path, [noted("A"), noted("B")])
     assert order == ["B", "A", "B"]
     sent = server.requests[1].json["messages"]
@@ -111,7 +117,7 @@ def test_a_bad_call_is_told_and_the_work_goes_on(tmp_path: Path, name: str, argu
 
 def test_a_model_that_never_stops_is_made_to_answer(tmp_path: Path) -> None:
     def script(received: wire.Received) -> wire.Answer:
-        return DONE if received.json.get("tool_choice") == "none" else calls(call("ImageSearch"))
+        return DONE if received.json.get("tool_choice") == "none" else a_new_search(received)
 
     settings = AgentSettings(TaskLimits(turns=5))
     answered, server, _ = run(script, tmp_path, [finder()], settings=settings)
@@ -122,9 +128,7 @@ def test_a_model_that_never_stops_is_made_to_answer(tmp_path: Path) -> None:
 
 def test_a_model_that_calls_tools_even_in_the_last_turn_fails_by_name(tmp_path: Path) -> None:
     tool = finder()
-    answered, _, _ = run(
-        lambda _: calls(call("ImageSearch")), tmp_path, [tool], settings=AgentSettings(TaskLimits(turns=3))
-    )
+    answered, _, _ = run(a_new_search, tmp_path, [tool], settings=AgentSettings(TaskLimits(turns=3)))
     assert isinstance(answered.end.prediction, Failure) and answered.end.prediction.kind == "unparsed"
     assert len(tool.calls) == 2  # That of the last turn is not run.
 
@@ -143,7 +147,7 @@ def test_each_limit_leaves_one_turn_to_answer(tmp_path: Path, limits: TaskLimits
     def script(received: wire.Received) -> wire.Answer:
         if received.json.get("tool_choice") == "none":
             return DONE
-        return calls(call("ViewPhotos", {"photos": [IDS[0]]}))
+        return calls(call("ViewPhotos", {"photos": [IDS[len(received.json["messages"])]]}))
 
     answered, server, _ = run(script, tmp_path, [viewer()], settings=AgentSettings(limits))
     assert answered.end.forced == reached and answered.end.prediction == PictureSet(IDS[:2])
@@ -205,6 +209,16 @@ def test_pictures_in_the_conversation_trigger_compression_and_unseen_ones_stay(t
     last = server.requests[-1].json["messages"]
     pictures = [p for each in last if isinstance(each["content"], list) for p in each["content"] if "image_url" in p]
     assert 2 <= len(pictures) <= 4
+
+
+@pytest.mark.parametrize(("form", "words"), [("two-part", "Session memory:"), ("three-tier", "Tool use:")])
+def test_a_memory_has_the_form_that_is_wanted(tmp_path: Path, form: MemoryForm, words: str) -> None:
+    settings = AgentSettings(memory=MemorySettings(form=form), division="episode-target")
+    script = [calls(call("ImageSearch")), calls(call("Compress")), says("memory"), DONE]
+    _, server, recorder = run(script, tmp_path, [finder()], settings=settings)
+    assert words in server.requests[2].json["messages"][-1]["content"]
+    assert recorded_settings(recorder.trajectory()) == settings
+    assert "Episode breakdown" in recorder.trajectory().start.system
 
 
 def test_the_agent_may_compress_by_itself_and_another_model_may_do_it(tmp_path: Path) -> None:
@@ -302,7 +316,44 @@ def test_too_many_calls_in_one_turn_are_refused() -> None:
     from sightline.types import ToolCall
 
     tool = finder()
-    many = tuple(ToolCall(f"c{n}", "ImageSearch", "{}") for n in range(40))
+    many = tuple(ToolCall(f"c{n}", "ImageSearch", f'{{"text": "{n}"}}') for n in range(40))
     model = ScriptedModel([ChatReply("", tool_calls=many), "The final answer is: []"])
     answered = asyncio.run(Agent(model, [tool]).attempt(question()))
     assert len(tool.calls) == 16 and answered.end.prediction == PictureSet(())
+
+
+def test_a_call_that_was_answered_is_not_made_again(tmp_path: Path) -> None:
+    tools = [finder(), StubTool("GetMetadata", lambda *_: Observation("all of 2024"))]
+    asked = calls(call("GetMetadata", {"q": "a", "fields": 1}))
+    reordered = calls(call("GetMetadata", '{"fields": 1,  "q": "a"}'))
+    other = calls(call("GetMetadata", {"q": "b"}))
+    answered, server, recorder = run([asked, other, reordered, DONE], tmp_path, tools)
+    assert len(tools[1].calls) == 2 and answered.end.forced is None
+    assert "all of 2024" in tool_texts(server)[1] and "made this very call before" in tool_texts(server)[2]
+    assert [use.repeated for use in recorder.trajectory().uses] == [False, False, True]
+
+
+def test_a_call_is_made_again_once_subsets_have_changed_or_its_answer_is_gone(tmp_path: Path) -> None:
+    tools = [finder(), StubTool("GetMetadata", lambda *_: Observation("all of 2024"))]
+    asked = calls(call("GetMetadata", {"q": "a"}))
+    saved = calls(call("ImageSearch", {"save_as": "boats"}))
+    answered, _, _ = run([asked, saved, asked, calls(call("Compress")), says("memory"), asked, DONE], tmp_path, tools)
+    assert len(tools[1].calls) == 3 and answered.end.forced is None
+
+
+def test_a_model_that_only_repeats_itself_is_asked_for_its_answer(tmp_path: Path) -> None:
+    asked = calls(call("GetMetadata", {"q": "a"}))
+    tools = [StubTool("GetMetadata", lambda *_: Observation("all of 2024"))]
+    answered, server, recorder = run([asked, asked, asked, asked, DONE], tmp_path, tools)
+    assert len(tools[0].calls) == 1 and len(server.requests) == 5
+    assert answered.end.forced == "repeated-calls" and answered.final is not None
+    assert "This is the last turn" in str(server.requests[-1].json["messages"][-1])
+    assert [use.repeated for use in recorder.trajectory().uses] == [False, True, True, True]
+
+
+def test_other_work_in_between_is_no_repetition(tmp_path: Path) -> None:
+    asked, number = calls(call("GetMetadata", {"q": "a"})), iter(range(9))
+    other = [calls(call("ImageSearch", {"text": str(each)})) for each in range(3)]
+    tools = [finder(), StubTool("GetMetadata", lambda *_: Observation(str(next(number))))]
+    answered, _, _ = run([asked, asked, other[0], asked, other[1], asked, asked, other[2], DONE], tmp_path, tools)
+    assert answered.end.forced is None and next(number) == 1

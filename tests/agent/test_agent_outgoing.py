@@ -160,13 +160,36 @@ def test_tools_without_data_and_names_in_mistakes_count() -> None:
         state.outgoing.query("who is Muller")
 
 
-def test_pictures_of_the_user_stay(tmp_path: Path) -> None:
-    class Live(StubWeb):
-        offline = False
-
-    web = Live({}, {})
-    made = gallery(tmp_path, a=Image.new("RGB", (64, 64), "blue"))
+@pytest.mark.parametrize("name", ["a.png", "a.png#0,0,0.5,0.5", "a.png~rotate-90", "compare-1", "web-1~mark-1"])
+def test_a_picture_of_the_users_leaves_only_if_they_said_so(tmp_path: Path, name: str) -> None:
+    """Also one made of several, or marked with words."""
+    made = gallery(tmp_path, a=Image.new("RGB", (64, 64), "blue"), b=Image.new("RGB", (64, 64), "red"))
+    web = StubWeb({}, {"https://pages.test/dog.png": (tmp_path / "a.png").read_bytes()})
+    web.offline = False
     materials = Materials(made.pictures, web=web, base=tmp_path)
-    assert call(tool("WebImageSearch", materials), photo="a.png").error and not web.asked
-    allowed = AgentState(outgoing=Outgoing(share=True))
-    assert not call(tool("WebImageSearch", materials), allowed, photo="a.png").error and web.asked == ["likeness"]
+
+    def searched(outgoing: Outgoing) -> tuple[Observation, AgentState]:
+        state = AgentState(outgoing=outgoing)
+        call(tool("WebImageSearch", materials), state, query="dog", show=1)
+        call(tool("Rotate", materials), state, photo="a.png", degrees=90)
+        call(tool("Compare", materials), state, photos=["a.png", "b.png"])
+        call(tool("Mark", materials), state, photo="web-1", points=[[0.5, 0.5]], labels=["Kyoto"])
+        return call(tool("WebImageSearch", materials), state, photo=name, show=0), state
+
+    for kept in (Outgoing(), Outgoing(share=True)):
+        refused, state = searched(kept)
+        assert refused.error and "not sent to the web" in refused.text and state.outgoing.refused == 1
+    assert "likeness" not in web.asked and "--share-pictures" in (state.outgoing.note() or "")
+    assert not searched(Outgoing(share_pictures=True))[0].error and web.asked[-1] == "likeness"
+
+
+def test_a_picture_from_the_web_may_go_back(tmp_path: Path) -> None:
+    made = gallery(tmp_path, a=Image.new("RGB", (64, 64), "blue"))
+    web = StubWeb({}, {"https://pages.test/dog.png": (tmp_path / "a.png").read_bytes()})
+    web.offline = False
+    materials, state = Materials(made.pictures, web=web, base=tmp_path), AgentState(outgoing=knowing())
+    call(tool("WebImageSearch", materials), state, query="dog", show=1)
+    before = state.outgoing.sent_bytes
+    assert not call(tool("WebImageSearch", materials), state, photo="web-1", show=0).error
+    assert not call(tool("WebImageSearch", materials), state, photo="web-1#0,0,0.5,0.5", show=0).error
+    assert state.outgoing.sent_bytes == before + 2 + 8

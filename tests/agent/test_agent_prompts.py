@@ -24,6 +24,15 @@ def test_every_prompt_says_how_to_end_and_what_is_data(kind: TaskKind, language:
     assert ("save_as" in prompt) and "save_as" not in system_prompt(task, language, subsets=False)
 
 
+@pytest.mark.parametrize("language", get_args(Language))
+def test_requests_for_pictures_are_divided_as_the_paper_does_where_that_is_wanted(language: Language) -> None:
+    finding, asking = Task("t", "select", ("q",)), Task("t", "answer", ("q",))
+    word = "Episode breakdown" if language == "en" else "情节线索"
+    assert word in system_prompt(finding, language, "episode-target")
+    assert word not in system_prompt(finding, language)
+    assert system_prompt(asking, language, "episode-target") == system_prompt(asking, language)
+
+
 def test_a_journalled_reply_counts_like_the_first_time() -> None:
     now = [0.0]
     spent = AgentUsage(clock=lambda: now[0])

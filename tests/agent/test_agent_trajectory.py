@@ -155,6 +155,24 @@ def test_a_replay_with_overflow_memory_mistakes_and_limits_is_the_same(tmp_path:
     assert done.same, done.differences
 
 
+def test_a_replay_of_an_agent_that_repeated_itself_is_the_same(tmp_path: Path) -> None:
+    asked = calls(call("GetMetadata", {"q": "a"}))
+    number = iter(range(9))
+    tool = StubTool("GetMetadata", lambda *_: Observation(f"answer {next(number)}"))
+    recorded = made(tmp_path, [asked, asked, asked, asked, DONE], [tool])
+    assert recorded.end is not None and recorded.end.forced == "repeated-calls"
+    assert again(recorded, tmp_path).same
+
+
+def test_records_of_agents_that_made_calls_again_are_replayed_as_they_were(tmp_path: Path) -> None:
+    asked = calls(call("GetMetadata", {"q": "a"}))
+    number = iter(range(9))
+    tool = StubTool("GetMetadata", lambda *_: Observation(f"answer {next(number)}"))
+    recorded = made(tmp_path, [asked] * 5 + [DONE], [tool], settings=AgentSettings(repeats=True))
+    assert next(number) == 5 and recorded.start.settings.pop("repeats")
+    assert again(recorded, tmp_path).same
+
+
 def test_a_replay_says_where_a_tool_answers_otherwise(tmp_path: Path) -> None:
     done = again(made(tmp_path), tmp_path, [finder(IDS[4:6]), viewer()])
     what = [(each.turn, each.what) for each in done.differences]

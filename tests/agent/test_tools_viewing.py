@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from agent_tools import call, gallery, opened, tool
-from sightline.agent.state import AgentState
+from sightline.agent.state import AgentState, PictureNames
 from sightline.agent.tools.base import Materials
 from sightline.agent.tools.picture_refs import region_name, rounded, split_name, turned_back
 from sightline.types import Box, Picture
@@ -54,6 +55,31 @@ def test_whole_pictures_are_shown_from_their_files(materials: Materials, tmp_pat
     assert seen.pictures[0].part.source == str(tmp_path / "a.png") and seen.pictures[0].part.data is None
     assert str(tmp_path) not in seen.text
     assert len(seen.data["problems"]) == 2 and list(state.viewed) == ["a.png", "b.png"]  # type: ignore[index,call-overload,arg-type]
+
+
+def test_tools_take_the_short_names_that_answers_take(tmp_path: Path) -> None:
+    made = gallery(tmp_path, a=quarters(), b=quarters())
+    ids = ("u@1/day/IMG_7.jpg", "u@1/night/7.jpg", "u@2/night/7.jpg")
+    materials = Materials({id_: replace(made.pictures["a.png"], id=id_) for id_ in ids}, base=tmp_path)
+    state = AgentState(names=PictureNames(ids))
+    for short in ("IMG_7.jpg", "IMG_7", "img_7.JPG", "`IMG_7.jpg`"):
+        seen = call(tool("ViewPhotos", materials), state, photos=[short])
+        assert [each.picture for each in seen.pictures] == [ids[0]]
+    (part,) = call(tool("ViewPhotos", materials), state, photos=["IMG_7#0,0,0.5,0.5"]).pictures
+    assert part.picture == ids[0] and part.region == Box(0, 0, 0.5, 0.5)
+    told = call(tool("GetMetadata", materials), state, photos=["IMG_7", "7.jpg"])
+    assert told.found == ids[:1] and "7.jpg" in told.text  # Two pictures are called 7.jpg, so neither is meant.
+    hidden = AgentState(allowed=frozenset(ids[1:]), names=PictureNames(ids[1:]))
+    assert call(tool("ViewPhotos", materials), hidden, photos=["IMG_7"]).error
+
+
+def test_a_picture_that_the_conversation_holds_is_not_shown_again(materials: Materials) -> None:
+    view, state = tool("ViewPhotos", materials), AgentState(in_view=set())
+    assert [each.name for each in call(view, state, photos=["a.png"]).pictures] == ["a.png"]
+    again = call(view, state, photos=["a.png", "b.png"])
+    assert [each.name for each in again.pictures] == ["b.png"] and '"shown_before":["a.png"]' in again.text
+    assert not call(view, state, photos=["a.png"]).error and not call(view, state, photos=["a.png"]).pictures
+    assert call(view, state, photos=["a.png#0,0,0.5,0.5"]).pictures
 
 
 @pytest.mark.parametrize("name", ["broken.png", "gone.png", "web.png", "zzz.png"])

@@ -14,6 +14,7 @@ from judging_tools import judging_config, ready
 from make_tools import rows, with_calls, write_rows
 from search_tools import Array, Colours
 from sightline.authoring import project as files
+from sightline.authoring import similarity
 from sightline.authoring.project import Project
 from sightline.authoring.similarity import SimilarityStage
 from sightline.calls.session import CallOptions, Session
@@ -166,3 +167,25 @@ def test_wrong_rows_are_named(tmp_path: Path, lines: list[Any], message: str) ->
     write_rows(project.path(files.JUDGMENTS), lines)
     with pytest.raises(UserError, match=message):
         SimilarityStage(Colours()).run(project)
+
+
+@pytest.mark.parametrize(("safetensors", "told"), [(True, {}), (False, {"safetensors": False})])
+def test_weights_that_could_run_code_are_opened_where_the_settings_say_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, safetensors: bool, told: dict[str, bool]
+) -> None:
+    opened: list[dict[str, Any]] = []
+
+    class Opened(Exception):  # noqa: N818
+        pass
+
+    def session(name: str, _: Session, options: dict[str, Any]) -> None:
+        opened.append(options)
+        raise Opened
+
+    monkeypatch.setattr(similarity, "EmbedderSession", session)
+    project = ready(tmp_path)
+    settings = project.config.similarity.model_copy(update={"model": "transformers/clip", "safetensors": safetensors})
+    judged(project)
+    with pytest.raises(Opened):
+        SimilarityStage().run(project.with_config(project.config.model_copy(update={"similarity": settings})))
+    assert opened == [told]

@@ -1,8 +1,9 @@
-"""A budget of the caller's own is honoured by every verb that asks a model: one that allows nothing sends nothing."""
+"""Every verb that asks a model honours a budget of the caller's own, and asks MODEL@URL at that address."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -21,11 +22,12 @@ from sightline.authoring.project import QUERIES
 from sightline.authoring.query import QueryStage
 from sightline.authoring.stage import BatchOptions
 from sightline.calls.ask_many import Ask, AskJob, ask_many
+from sightline.calls.batches.job import load_job
 from sightline.calls.batches.manager import BatchJobOptions, BatchManager
 from sightline.calls.session import CallOptions, Session
 from sightline.config import Config
 from sightline.config.settings import Price, PriceSettings
-from sightline.errors import StoppedError
+from sightline.errors import SightlineError, StoppedError
 from sightline.metrics.answer_judge import AnswerToJudge, AnswerVerdict
 from sightline.mining.pipeline import Mining
 from sightline.mining.project import MiningSettings, OwnerRules
@@ -80,8 +82,8 @@ def priced(config: Config) -> Config:
     return config.model_copy(update={"prices": PRICES})
 
 
-def annotate(folder: Path, asking: CallOptions, model: str = MODEL, batch: BatchOptions | None = None) -> object:
-    project = project_in(folder, priced(colour_config(model=model)))
+def annotate(folder: Path, asking: CallOptions, model: str = "", batch: BatchOptions | None = None) -> object:
+    project = project_in(folder, priced(colour_config(model=model or MODEL)))
     PicturesStage(draw(folder / "pictures", *COLOURS)).run(project)
     return AnnotateStage(batch=batch).run(with_calls(project, asking))
 
@@ -172,8 +174,9 @@ def ask(folder: Path, asking: CallOptions) -> object:
 def rerank(folder: Path, asking: CallOptions) -> object:
     """Keeps the old order, and says what stopped it."""
     graded = Reranker(MODEL, Session(folder / "ws", CONFIG, asking)).grade("red", painted(folder / "pictures", a="red"))
-    assert graded.stopped is not None
-    raise graded.stopped
+    if graded.stopped is not None:
+        raise graded.stopped
+    return graded
 
 
 def answer_request(item: AnswerToJudge) -> ChatRequest:
@@ -246,3 +249,24 @@ def test_nothing_is_sent(verb: Verb, server: wire.Server, tmp_path: Path) -> Non
     with pytest.raises(StoppedError, match="not a cent"):
         verb(tmp_path, CallOptions(base_url=server.base_url, budget=budget))
     assert budget.refused > 0 and server.requests == []
+
+
+@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb not in (annotate_in_a_batch, batch)])
+def test_an_address_in_the_name_is_where_the_model_is_asked(
+    verb: Verb, server: wire.Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(globals(), "MODEL", f"{MODEL}@{server.base_url}")
+    with suppress(SightlineError):  # What the server says helps no verb.
+        verb(tmp_path, CallOptions(base_url="http://127.0.0.1:9/v1"))
+    sent = b"".join(each.body for each in server.requests)
+    assert b'"model":"m"' in sent and b"@http" not in sent
+
+
+def test_an_address_in_the_name_is_that_of_a_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(globals(), "MODEL", f"{MODEL}@http://127.0.0.1:8/v1")
+    batch(tmp_path, CallOptions(base_url="http://127.0.0.1:9/v1"))
+    job = load_job(tmp_path / "job")
+    assert (
+        job.endpoint == "http://127.0.0.1:8/v1"
+        and b'"model":"m"' in (tmp_path / "job" / job.shards[0].file).read_bytes()
+    )

@@ -78,7 +78,7 @@ def test_every_verb_has_help_and_the_common_options(capsys: pytest.CaptureFixtur
     ("arguments", "says"),
     [
         (("scn", "x"), 'Did you mean "scan"?'),
-        (("scan",), "DIRECTORY"),
+        (("scan",), "SOURCE"),
         (("scan", "x", "--jsn"), "Did you mean --json?"),
         (("scan", "no-such-folder"), "there is no folder"),
         (("scan", "x", "--limit", "many"), "many"),

@@ -66,7 +66,6 @@ def test_the_shipped_example() -> None:
     assert config.annotate.model == "openai/gpt-5-mini"
     assert config.query.model == config.judge.model == "openai/gpt-5-mini"
     assert config.similarity.model == "transformers/apple/DFN5B-CLIP-ViT-H-14-378"
-    assert config.annotate.max_batches == config.query.max_batches == config.judge.max_batches == 1
     assert config.annotate.taxonomy["sea_state"] == ("calm", "waves", "storm", "unknown")
     assert config.annotate.flags == ("boat_visible",)
     assert config.annotate.vocabulary == ("wave", "boat", "gull", "pier", "sand")
@@ -78,7 +77,13 @@ def test_the_shipped_example() -> None:
     assert (config.prices.annotate.input, config.prices.annotate.image_output) == (0.125, 1.0)
     assert config.prices.judge.cached_input == config.prices.query.cached_input == 0.0125
     assert config.prices.judge.image_input is None
-    assert {item.key for item in read("shipped_example.toml").unmapped} == {"log_level", "query_plan_neg_total"}
+    assert {item.key for item in read("shipped_example.toml").unmapped} == {
+        "log_level",
+        "query_plan_neg_total",
+        "_hf_num_proc",
+        "vision_config.max_concurrent_batches",
+        "judge_config.max_concurrent_batches",
+    }
 
 
 def test_firebench_has_its_25_10_5_negatives_and_nothing_else() -> None:

@@ -7,13 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from pictures import Draw
+from pictures import Draw, filtered
 from sightline.corpus.lightroom import read_catalogue
 from sightline.corpus.view import open_corpus
 from sightline.errors import UserError
 from sightline.pictures import scan
-from sightline.retrieval.columns.builder import build_columns
-from sightline.retrieval.filters.filter import compile_filter, parse_filter
 
 SCHEMA = """
 CREATE TABLE AgLibraryRootFolder (id_local INTEGER PRIMARY KEY, id_global, absolutePath UNIQUE NOT NULL DEFAULT '',
@@ -76,10 +74,10 @@ def test_stars_flags_labels_keywords_and_collections(catalogue: Path, tmp_path: 
     before = catalogue.read_bytes()
     said = {Path(name).name: values for name, values in read_catalogue(catalogue)}
     assert said["a.jpg"] == {
-        "keywords": ["dog", "sea"], "people": ["Ana"], "collection": ["Best of 2021", "Prints"],
+        "keywords": ["dog", "sea"], "people": ["Ana"], "album": ["Best of 2021", "Prints"],
         "rating": 4, "pick": "picked", "label": "red",
     }  # fmt: skip
-    assert said["b.NEF"] == {"keywords": ["dog"], "collection": ["Best of 2021"], "pick": "rejected"}
+    assert said["b.NEF"] == {"keywords": ["dog"], "album": ["Best of 2021"], "pick": "rejected"}
     assert said["gone.jpg"] == {"rating": 5} == said["far.jpg"]
     assert catalogue.read_bytes() == before and not list(tmp_path.glob("*.lrcat-*")), "it is only read"
 
@@ -92,15 +90,12 @@ def test_filters_know_what_a_catalogue_says(catalogue: Path, draw: Draw, tmp_pat
     found = scan(tmp_path / "photos", metadata=catalogue, workspace=tmp_path / "ws")
     assert found.pictures == 3
     assert found.warnings["unmatched metadata"] == 1, "gone.jpg; the other drive was not scanned"
-    pictures = list(open_corpus(tmp_path / "ws").pictures.values())
-    columns = build_columns((picture, None, ()) for picture in pictures)
 
     def chosen(where: str) -> list[str]:
-        kept = compile_filter(parse_filter(where), columns)
-        return [picture.id for picture, keep in zip(pictures, kept.tolist(), strict=True) if keep]
+        return filtered(tmp_path / "ws", where)
 
     assert chosen("rating >= 4") == ["a.jpg"] == chosen("label:red") == chosen("people:Ana")
-    assert chosen('collection:"Best of 2021"') == ["a.jpg", "été/b.jpg"] == chosen("tag:dog")
+    assert chosen('album:"Best of 2021"') == ["a.jpg", "été/b.jpg"] == chosen("tag:dog")
     assert chosen("pick:rejected") == ["été/b.jpg"]
 
 

@@ -13,6 +13,7 @@ from PIL import Image
 
 from pictures import random_picture
 from sightline.corpus.file_reader import PictureReading, ReadJob, RefusedFile, current_readers, read_file
+from sightline.corpus.film import FilmLimits
 from sightline.corpus.pixels import identify, load_rgb, open_picture
 from sightline.corpus.raw import is_raw
 
@@ -117,8 +118,8 @@ def test_without_the_extra_raw_files_are_skipped_as_raw_and_read_once_it_is_ther
     assert isinstance(found, RefusedFile) and (found.reason, found.detail) == (
         "RAW", "RAW needs pip install 'sightline[raw]'"
     )  # fmt: skip
-    assert found.reader in current_readers(10**8, ("raw",))
-    assert found.reader not in current_readers(10**8, ("heif",)), "worth another look"
+    assert found.reader in current_readers(10**8, FilmLimits(40, 120, tmp_path), ("raw",))
+    assert found.reader not in current_readers(10**8, FilmLimits(40, 120, tmp_path), ("heif",)), "worth another look"
 
 
 @pytest.mark.parametrize(

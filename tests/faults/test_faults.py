@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
-import shutil
-import sqlite3
+import re
+import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -13,103 +16,196 @@ from typing import Any
 
 import pytest
 
-from faults.fault_layer import DAMAGES, RUNTIME, damage, injected
-from faults.verbs import NOTICED, VERBS, files_read, make_place
-from sightline.errors import SightlineError
+from command_line import Commands
+from faults.commands import COMMANDS, VARYING, FaultyCommand, Outcome, Place, make_place, serving
+from faults.fault_layer import DAMAGES, RUNTIME, damage
 
-FEW, MANY = 6, 112
-"""Faults for each verb: in `make test`, and in `make test-all` (2,000 in all)."""
-WARNED: list[str] = []
 SEED = int(os.environ.get("FAULT_SEED", "24"))
+EACH, FEW = int(os.environ.get("EACH", "46")), 2
+"""Faults that happen for each command: in `make test-all`, 2,000 in all; and in `make test`, for some commands."""
+QUICK = ("scan", "search", "annotate", "think", "run", "score", "validate run", "ledger")
+SLOW = {"demo": 6, "mine": 20}
+NOTHING_TO_DAMAGE = frozenset({"formats", "doctor", "train"})
+OURS = ("workspace/", "thinking/", "colors/", "questions/", "graded", "steps/", "runs/", "begun/", "course/", "traces/")
+"""What holds checksums. Configurations, stage files and pictures are also edited by people, and benchmark.json is."""
+SAYS_SO = re.compile(
+    r"damaged|changed after|changed-run|can't be read|can't be used|was brought up to date|not what was written"
+    r"|set aside|expected JSON|\"sound\": false"
+    r"|\d+ (?:failed|skipped|left out|without a reply)|no.reply|bad-picture|unreadable|truncated|not a picture"
+)
+"""A result that is another says so: what was damaged, or how many were left out and why."""
+TEXTS = (".json", ".jsonl", ".csv", ".md", ".txt", ".toml")
+FIX = re.compile(r"error: .+\n(?:.*\n)*?  +\S.*")
+TRACES = ("Traceback (most recent", "Exception ignored", "Fatal Python error", "Segmentation fault")
 
-
-@pytest.fixture(autouse=True)
-def _here(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Pictures are read in this process, where faults can be injected."""
-    monkeypatch.setattr(
-        "sightline.corpus.scan.map_in_processes",
-        lambda function, items, **_: ((item, function(item)) for item in items),
-    )
-    WARNED.clear()
-    monkeypatch.setattr("sightline.benchmark.folder._log.warning", lambda said, *_: WARNED.append(said))
-    yield
+pytestmark = [pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="faults are injected on Linux only")]
 
 
 @pytest.fixture(scope="module")
-def memory() -> Iterator[Path]:
+def place(commands: Commands) -> Iterator[Place]:
     """A folder in memory where there is one: thousands of copies and syncs are not what is tested."""
     with TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
-        yield Path(folder)
+        place = Place(Path(folder), commands)
+        make_place(place)
+        yield place
 
 
-@pytest.fixture(scope="module")
-def made(memory: Path) -> Path:
-    make_place(memory / "place")
-    return Path(shutil.copytree(memory / "place", memory / "made"))
+@dataclass(frozen=True)
+class Found:
+    """An exit code, what was printed, and the text files that were written, without what varies."""
+
+    code: int
+    said: str
+    printed: Any
+    files: dict[str, Any]
 
 
-def outcome(verb: str, place: Path) -> Any:
-    """What a verb found, or the error that a person would see; anything else is a traceback, and goes on."""
+def found(place: Place, done: Outcome) -> Found:
+    files = {}
+    for path in sorted(place.folder.rglob("*")):
+        name = str(path.relative_to(place.folder))
+        kept = (
+            path.suffix in (".json", ".jsonl", ".csv", ".md", ".txt", ".toml")
+            and "/." not in name
+            and ".sightline-" not in name
+        )
+        if not kept or not path.is_file() or name.startswith(("workspace/", "thinking/", "data/")):
+            continue
+        before = place.made / name
+        if not before.is_file() or before.read_bytes() != path.read_bytes():
+            files[name] = steady(path.read_text("utf-8", errors="replace"))
+    return Found(done.returncode, done.stdout + done.stderr, steady(done.stdout), files)
+
+
+def steady(text: str) -> Any:
+    """Parsed where it is JSON, without what tells when something was done."""
     try:
-        return VERBS[verb](place)
-    except SightlineError as error:
-        assert error.message, "an error says what is wrong"
-        return error
-    except (OSError, sqlite3.Error) as error:  # The command line says what to do about these.
-        return error
+        return _steady(json.loads(text))
+    except ValueError:
+        pass
+    try:  # What was done before a fault comes first when the rest is done.
+        return sorted(json.dumps(_steady(json.loads(line)), sort_keys=True) for line in text.splitlines())
+    except ValueError:
+        return re.sub(r"\d[\d.,]*( ?m?s\b| seconds?)|\d{4}-\d\d-\d\d[T ]?[\d:.+Z]*|127.0.0.1:\d+", "…", text)
 
 
-def is_right(found: Any, wanted: Any) -> bool:
-    if WARNED:  # A changed benchmark is read, and said to be changed.
-        WARNED.clear()
-        return True
-    return isinstance(found, Exception) or found == wanted or (isinstance(found, str | bool) and found in NOTICED)
+def _steady(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _steady(each) for key, each in value.items() if key not in VARYING}
+    return [_steady(each) for each in value] if isinstance(value, list) else value
 
 
-def fresh(made: Path, memory: Path) -> Path:
-    place = memory / "place"
-    shutil.rmtree(place, ignore_errors=True)
-    return Path(shutil.copytree(made, place))
+def judge(done: Outcome, now: Found, wanted: Found, command: FaultyCommand, *, strict: bool = True) -> str | None:
+    """What is wrong with the end of a command under a fault; None: nothing."""
+    said = done.stdout + done.stderr
+    if any(sign in said for sign in TRACES):
+        return f"a traceback:\n{said}"
+    if done.returncode in (2, 3) and done.returncode != wanted.code:
+        return None if FIX.search(done.stderr) else f"no fix in:\n{done.stderr}"
+    if done.returncode == 4 and command.checks:
+        return None
+    if done.returncode != wanted.code:
+        return f"exit code {done.returncode}:\n{said}"
+    is_told = set(SAYS_SO.findall(said)) - set(SAYS_SO.findall(wanted.said))
+    if not strict or is_told or replace(now, said="") == replace(wanted, said=""):
+        return None
+    changed = [name for name in now.files.keys() | wanted.files.keys() if now.files.get(name) != wanted.files.get(name)]
+    shown = "".join(f"\n{name}\n- {wanted.files.get(name)}\n+ {now.files.get(name)}" for name in sorted(changed))
+    return f"another result:{shown or f' in what was printed, not {wanted.printed}'}\n{said}"
 
 
-def schedule(verb: str, count: int) -> Iterator[tuple[int, str, Random]]:
-    """Seeds, kinds of faults, and their sources of chance, for one verb."""
-    for number in range(count):
-        seed = SEED * 1_000_003 + number
-        rng = Random(f"{verb} {seed}")
-        yield seed, rng.choice(RUNTIME if number % 2 else DAMAGES), rng
+def under_faults(name: str, count: int, place: Place) -> None:
+    command = COMMANDS[name]
+    with ExitStack() as stack:
+        for part in command.parts:
+            stack.enter_context(serving(part))
+        wanted, counts, read = _without_faults(place, command)
+        wrong: list[str] = []
+        happened, number = 0, 0
+        while happened < count and number < 3 * count + 20:
+            seed, number = SEED * 1_000_003 + number, number + 1
+            rng = Random(f"{name} {seed}")
+            place.fresh()
+            if number % 2 and read:
+                took, said = _damaged(place, command, wanted, read, rng)
+            else:
+                took, said = _failing(place, command, wanted, counts, rng)
+            happened += took
+            if said is not None:
+                wrong.append(f"{name}, FAULT_SEED={SEED}, seed {seed}: {said}")
+    sys.stdout.write(f"{name}: {happened} faults happened, FAULT_SEED={SEED}\n")
+    assert not wrong, f"{len(wrong)} of {happened} faults\n" + "\n".join(wrong)
+    assert happened >= count or name in NOTHING_TO_DAMAGE, f"{name}: only {happened} of {count} faults happened"
 
 
-def under_faults(verb: str, count: int, made: Path, memory: Path) -> None:
-    wanted = outcome(verb, fresh(made, memory))
-    assert not isinstance(wanted, Exception), wanted
-    with injected(place := fresh(made, memory), "EIO", None) as counted:
-        outcome(verb, place)
-    for seed, kind, rng in schedule(verb, count):
-        place = fresh(made, memory)
-        where = f"{verb} {kind}, FAULT_SEED={SEED}, seed {seed}"
-        if kind in DAMAGES:
-            files = list(files_read(place, verb))
-            if not files:
-                continue
-            path = rng.choice(files)
-            damage(path, kind, rng)
-            where += f", {path.relative_to(place)}"
-            found = outcome(verb, place)
-        else:
-            with injected(place, kind, rng.randrange(max(1, counted.count))):
-                found = outcome(verb, place)
-            again = outcome(verb, place)
-            assert is_right(again, wanted), f"{where}: run again, it found {again!r}, not {wanted!r}"
-        assert is_right(found, wanted), f"{where}: found {found!r}, not {wanted!r}"
+def _without_faults(place: Place, command: FaultyCommand) -> tuple[Found, dict[str, int], list[str]]:
+    """What is right, how many operations there are for each kind of fault, and the files that are read."""
+    counts, results, read = {}, [], set[str]()
+    for kind in ("EIO", "ENOSPC", "EIO"):
+        place.fresh()
+        done = place.run(command, kind)
+        assert done.returncode in command.codes, done.stdout + done.stderr
+        results.append(found(place, done))
+        counts[kind] = place.told["count"]
+        read.update(name for name in place.told["read"] if (place.made / name).is_file())
+    counts["EROFS"] = counts["ENOSPC"]
+    first = results[0]
+    files = {
+        name: first.files[name]
+        for name in first.files
+        if all(one.files.get(name) == first.files[name] for one in results)
+    }
+    assert all(one.printed == first.printed for one in results), "what is printed varies"
+    return replace(first, files=files), counts, sorted(read)
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_a_few_faults(verb: str, made: Path, memory: Path) -> None:
-    under_faults(verb, FEW, made, memory)
+def _same_files(now: Found, wanted: Found) -> Found:
+    return replace(now, files={name: now.files[name] for name in wanted.files if name in now.files})
+
+
+def _damaged(
+    place: Place, command: FaultyCommand, wanted: Found, read: list[str], rng: Random
+) -> tuple[bool, str | None]:
+    kind, name = rng.choice(DAMAGES), rng.choice(read)
+    if not damage(place.folder / name, kind, rng):
+        return False, None
+    done = place.run(command)
+    strict = name.startswith(OURS) and "/pictures/" not in name and not name.endswith("benchmark.json")
+    said = judge(done, _same_files(found(place, done), wanted), wanted, command, strict=strict)
+    return True, said and f"{kind} of {name}: {said}"
+
+
+def _failing(
+    place: Place, command: FaultyCommand, wanted: Found, counts: dict[str, int], rng: Random
+) -> tuple[bool, str | None]:
+    kind = rng.choice(RUNTIME)
+    at = rng.randrange(max(1, counts.get(kind, counts["EIO"])))
+    done = place.run(command, kind, at)
+    if not place.told.get("happened", True):
+        return False, None
+    said = judge(done, _same_files(found(place, done), wanted), wanted, command)
+    if said is None and done.returncode != wanted.code:
+        again = place.run(command)
+        now = _same_files(found(place, again), wanted)
+        # The same answers that are typed once more are those to other questions.
+        said = judge(again, replace(now, printed=wanted.printed), wanted, command, strict=not command.stdin)
+        said = said and f"after {done.stderr}run again: {said}"
+    return True, said and f"{kind} at {at}: {said}"
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_a_few_faults(name: str, place: Place) -> None:
+    under_faults(name, FEW, place)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("verb", VERBS)
-def test_many_faults(verb: str, made: Path, memory: Path) -> None:
-    under_faults(verb, MANY, made, memory)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_many_faults(name: str, place: Place) -> None:
+    under_faults(name, SLOW.get(name, EACH), place)
+
+
+def test_every_verb_is_tried() -> None:
+    from sightline.cli.app import _VERBS
+
+    verbs = {name for group in _VERBS.values() for name, *_ in group}
+    assert verbs == {command.arguments[0] for command in COMMANDS.values()}

@@ -34,23 +34,24 @@ def matrices(values: st.SearchStrategy[float]) -> st.SearchStrategy[list[list[fl
 
 
 @settings(deadline=None, max_examples=150)
-@given(pairs, st.sampled_from([None, "linear", "quadratic"]))
-def test_kappa_is_scikit_learns(drawn: list[tuple[int, int]], weights: Literal["linear", "quadratic"] | None) -> None:
+@given(pairs, st.booleans())
+def test_kappa_is_scikit_learns(drawn: list[tuple[int, int]], quadratic: bool) -> None:
     first, second = zip(*drawn, strict=True)
-    mine = cohen_kappa(first, second, weights)
+    mine = cohen_kappa(first, second, quadratic=quadratic)
     if len(set(first) | set(second)) == 1:
         assert mine is None
     else:
+        weights = "quadratic" if quadratic else None
         assert mine == pytest.approx(cohen_kappa_score(first, second, weights=weights), abs=1e-9)
 
 
 @settings(deadline=None, max_examples=150)
 @given(
     matrices(st.integers(1, 5).map(float)),
-    st.sampled_from(["nominal", "ordinal", "interval", "ratio"]),
+    st.sampled_from(["nominal", "ordinal", "interval"]),
 )
 def test_alpha_is_the_reference_packages(
-    ratings: list[list[float | None]], level: Literal["nominal", "ordinal", "interval", "ratio"]
+    ratings: list[list[float | None]], level: Literal["nominal", "ordinal", "interval"]
 ) -> None:
     mine = krippendorff_alpha(ratings, level)
     data = np.array([[math.nan if value is None else value for value in row] for row in ratings])
@@ -99,7 +100,7 @@ def test_wrong_input_says_what_is_wrong() -> None:
     with pytest.raises(UserError, match="differ in length"):
         krippendorff_alpha([[1, 2], [1]])
     with pytest.raises(UserError, match="order"):
-        cohen_kappa([1, "a"], ["a", 1], "linear")
+        cohen_kappa([1, "a"], ["a", 1], quadratic=True)
     with pytest.raises(UserError, match="needs numbers"):
         krippendorff_alpha([["a", "b"], ["b", "a"]], "interval")
     assert cohen_kappa([1, "a"], ["a", 1]) is not None
@@ -122,11 +123,6 @@ def test_report_of_one_label_has_agreement_but_no_kappa() -> None:
     report = agreement_report([True, True], [True, True])
     assert report.agreement.value == 1.0
     assert report.kappa.value is None and report.kappa.low is None
-
-
-def test_report_takes_another_interval() -> None:
-    report = agreement_report([1, 0, 1], [1, 0, 0], interval=lambda pairs, statistic: (0.25, 0.75))
-    assert (report.kappa.low, report.kappa.high) == (0.25, 0.75)
 
 
 def test_interval_is_none_where_the_measure_mostly_is_not_defined() -> None:

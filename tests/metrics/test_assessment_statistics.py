@@ -47,7 +47,7 @@ def _truth(pool: RankedPool, gains: dict[tuple[int, int], float], contrast: Floa
 
 
 def _draws(pool: RankedPool, seed: int, *, duels: bool = True, contrasts: Floats = CONTRAST) -> Draws:
-    return Draws(pool, contrasts, duels, side_sizes(pool, [contrasts], duels)[0], (seed,), {})
+    return Draws(pool, contrasts, duels, side_sizes(pool, [contrasts], duels)[0][0], (seed,), {})
 
 
 def _drawn_gains(draws: Draws, gains: dict[tuple[int, int], float]) -> Floats:
@@ -68,7 +68,7 @@ def test_queries_count_by_their_shares() -> None:
     assert first == pytest.approx(0.5)
     drawn = Draws(RankedPool(plain.places, shares), CONTRAST, True, np.zeros(3), (0,), {})
     assert drawn.pairs_of(0) == []
-    sizes = side_sizes(RankedPool(plain.places, shares), [CONTRAST], True)[0]
+    sizes = side_sizes(RankedPool(plain.places, shares), [CONTRAST], True)[0][0]
     assert sizes[2] == 0 < sizes[0]
 
 
@@ -136,7 +136,7 @@ def test_intervals_hold_at_every_moment() -> None:
     truth = _truth(pool, gains, CONTRAST[0])
     items = pool.items(0, pool.queries)
     keys = list(zip(items.query.tolist(), items.picture.tolist(), strict=True))
-    known, sizes = np.array([gains[key] for key in keys]), side_sizes(pool, [CONTRAST], True)[0]
+    known, sizes = np.array([gains[key] for key in keys]), side_sizes(pool, [CONTRAST], True)[0][0]
     outside = {None: 0, 2.0: 0, 0.0: 0, -2.0: 0}  # No judge, a good one, one at chance, and one that is always wrong.
     for seed in range(200):
         draws = Draws(pool, CONTRAST, True, sizes, (seed,), {key: at for at, key in enumerate(keys)})
@@ -178,7 +178,7 @@ def test_the_interval_is_where_the_wealth_stays_below_the_limit_and_p_agrees_wit
     values = np.random.default_rng(6).beta(3, 2, 400)
     low, high = interval(_bets(values), 0.95, (0.0, 1.0))
     for mean in np.linspace(0.01, 0.99, 99):
-        excluded = anytime_p(_bets(values), float(mean)) <= 0.05
+        excluded = anytime_p(_bets(values), float(mean), float(mean)) <= 0.05
         assert excluded == (not low <= mean <= high) or min(abs(mean - low), abs(mean - high)) < 1e-6
     assert low < 0.6 < high
     assert high - low < 0.12

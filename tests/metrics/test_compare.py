@@ -12,8 +12,8 @@ from sightline.errors import UserError
 from sightline.metrics.comparison import Comparison, compare
 from sightline.metrics.scores import Scores, Status, TaskScore
 from sightline.metrics.statistics.estimates import estimate
+from sightline.metrics.statistics.max_t import max_t
 from sightline.metrics.statistics.paired import paired_difference
-from sightline.metrics.statistics.significance import holm
 from sightline.metrics.tables import comparison_text
 from sightline.types import TaskKind
 
@@ -83,8 +83,9 @@ def test_a_pair_is_the_paired_statistics_of_its_tasks() -> None:
 def test_p_is_adjusted_over_the_pairs_of_each_metric_and_letters_follow() -> None:
     runs = [scored("low", BASE), scored("same", better(0.0, 0.001)), scored("high", better(0.2))]
     found = compare(runs, seed=3)
-    raw = [pair.difference.p for pair in found.pairs]
-    assert [pair.p_adjusted for pair in found.pairs] == pytest.approx(holm([p for p in raw if p is not None]))
+    raw = [pair.difference.p or 0.0 for pair in found.pairs]
+    together = max_t(np.stack([BASE, better(0.0, 0.001), better(0.2)], axis=1), seed=3)
+    assert [pair.p_adjusted for pair in found.pairs] == [max(p) for p in zip(raw, together.p.tolist(), strict=True)]
     letters = {standing.system: standing.letters for standing in found.standings["f1"]}
     assert letters["high"] == "a"
     assert letters["low"] == letters["same"] == "b"

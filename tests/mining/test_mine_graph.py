@@ -16,7 +16,6 @@ from mine_tools import clue, graph_of
 from sightline.errors import UserError
 from sightline.mining.drafts import sample
 from sightline.mining.graph import MemoryGraph, Node, build_graph, read_graph, write_graph
-from sightline.mining.graph_page import graph_page
 from sightline.mining.history import HistoryEvent, PhotoHistory
 from sightline.mining.records import Association, PictureClues
 from sightline.types import Group, Picture
@@ -89,15 +88,6 @@ def test_equal_names_of_two_owners_are_two_people_and_a_subgraph_stays_with_its_
 def test_pictures_that_nobody_could_read_are_left_out() -> None:
     graph = build_graph([history("ana", ("p", "q"), ("r",))], read("ana/q"), [])
     assert list(graph.photos) == ["ana/q"] and [event.photos for event in graph.events.values()] == [("ana/q",)]
-
-
-def test_the_page_needs_nothing_from_elsewhere_and_escapes_what_models_say() -> None:
-    page = graph_page(small())
-    assert "http" not in page and "<script" not in page
-    assert page.count('class="link"') == 1  # Only what crosses events is drawn.
-    assert "tea <pot>" not in page
-    assert page.count("•") == 4  # A dot for each picture.
-    assert "red kite, the very same" in page  # Why two events are joined can be read.
 
 
 looks = st.lists(st.sampled_from(["red kite", "blue dog", "old tent", "big bus"]), unique=True)

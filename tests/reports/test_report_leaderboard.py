@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import random
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +15,7 @@ import pytest
 from reports.report_samples import Folders, make_benchmark, make_run, score_only, write_all
 from sightline.benchmark.folder import write_benchmark
 from sightline.errors import UserError
-from sightline.metrics.scores import read_scores
+from sightline.metrics.scores import read_scores, write_scores
 from sightline.reports.leaderboard import Leaderboard, build_leaderboard, leaderboard
 from sightline.runs.folder import write_run
 from sightline.scoring import compare, score
@@ -53,6 +56,25 @@ def test_tied_runs_share_a_range_of_ranks(tmp_path: Path) -> None:
     (board,) = build_leaderboard(tmp_path / "runs", "f1").boards
     ranks = {place.name: place.rank for place in board.places}
     assert ranks == {"one": "1–2", "two": "1–2", "far": "3"}
+
+
+def test_more_runs_than_letters_are_ranked(made: Folders, tmp_path: Path) -> None:
+    scores = read_scores(made.runs[1])
+    for number in range(60):
+        shutil.copytree(made.runs[1], tmp_path / f"{number}")
+        better = 0.3 if number == 13 else 0.0
+        moved = random.Random(number)
+        rows = tuple(
+            replace(row, values={"ndcg@10": value + better + moved.gauss(0, 0.02)})
+            for row in scores.tasks
+            if (value := row.values.get("ndcg@10")) is not None
+        )
+        overall = {**scores.overall, "ndcg@10": replace(scores.overall["ndcg@10"], mean=0.5 + better)}
+        write_scores(replace(scores, system=f"run {number}", tasks=rows, overall=overall), tmp_path / f"{number}")
+    (board,) = build_leaderboard(tmp_path, "ndcg@10").boards
+    assert (board.places[0].folder, board.places[0].rank, board.places[0].letters) == ("13", "1", "")
+    assert {place.rank for place in board.places[1:]} == {"2–60"}
+    assert any("too many for letters" in note for note in board.notes)
 
 
 def test_the_files_say_the_same(found: Leaderboard) -> None:

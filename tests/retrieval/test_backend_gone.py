@@ -29,7 +29,7 @@ def every_call_tells(index: VectorIndex, who: str) -> None:
         with pytest.raises(VectorStoreGoneError, match=f"the {who} server went away") as caught:
             call()
         assert caught.value.retryable
-        assert caught.value.exit_code == 1
+        assert caught.value.exit_code == 2
 
 
 def test_postgres_ends_the_connection_and_is_found_again(postgres_address: str, tmp_path: Path) -> None:

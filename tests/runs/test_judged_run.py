@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import models_server as wire
 import sightline
 from sightline.benchmark.folder import write_benchmark
 from sightline.calls.plan import DryRunError
@@ -120,6 +121,10 @@ def test_a_judge_of_its_own_answers_is_named(made: tuple[Benchmark, Run, str], t
     own = Run(run.benchmark, run.system, run.attempts, ledger=(LedgerEntry("run", model),))
     notes = " ".join(judge_run(benchmark, own, model, Session(tmp_path / "ws")).notes())
     assert "It also gave the answers, and may prefer them." in notes
+    with wire.serving_in_thread(lambda _: wire.respond_json(wire.chat("yes"))) as server:
+        own = Run(run.benchmark, run.system, run.attempts, ledger=(LedgerEntry("run", "vllm/m"),))
+        there = judge_run(benchmark, own, f"vllm/m@{server.base_url}", Session(tmp_path / "other"))
+    assert there.own and not judge_run(benchmark, own, model, Session(tmp_path / "ws")).own
 
 
 def test_a_failure_of_the_judge_is_no_verdict(made: tuple[Benchmark, Run, str], tmp_path: Path) -> None:

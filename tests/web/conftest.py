@@ -77,7 +77,7 @@ class Watched:
 
     def go(self, path: str) -> Any:
         self.page.goto(self.base + path)
-        if self.page.locator("#grid.live").count():
+        if self.page.locator('#grid[data-count]:not([data-count="0"])').count():
             self.page.locator("#grid[data-drawn=all]").wait_for()
         return self.page
 

@@ -84,13 +84,15 @@ def test_the_timeline_fits_a_phone(served: Served, looking: Look) -> None:
 
 
 def test_back_from_a_picture_one_is_where_one_was(served: Served, looking: Look) -> None:
-    page = looking(served).go("/corpus")
+    page = looking(served).go("/search")
     page.locator("#grid .tile").first.focus()
     for key in ("ArrowRight", "ArrowDown"):
         page.keyboard.press(key)
     chosen = page.evaluate("document.activeElement.title")
     page.keyboard.press("Enter")
     page.wait_for_url("**/picture?*")
+    page.reload()  # A picture has a page of its own, too.
+    assert page.locator("h1").inner_text() in chosen
     page.go_back()
     page.locator("#grid .tile:focus").wait_for()
     assert page.evaluate("document.activeElement.title") == chosen
@@ -108,3 +110,36 @@ def test_steps_can_be_walked_with_caps_lock(served: Served, looking: Look) -> No
     page = looking(served).go("/runs/sample-strong/replay?task=rank-01")
     page.keyboard.press("J")
     assert page.evaluate("document.activeElement.className") == "step"
+
+
+def test_pictures_are_found_cropped_selected_and_saved_by_hand(copied: Path, looking: Look, tmp_path: Path) -> None:
+    with serving(copied, embedder=Colours()) as app:
+        page = looking(app).go("/search")
+        page.locator("summary", has_text="Owner").click()
+        page.get_by_role("link", name="ana", exact=False).first.click()
+        page.locator(".chip.on", has_text="Owner: ana").wait_for()
+        page.locator("#find").type("red")
+        page.wait_for_url("**owner=ana&text=red")
+        page.locator("#save").click()
+        page.get_by_text("★ Saved").wait_for()
+        page.locator("#grid[data-drawn=all] .tile").first.hover()
+        page.locator("#grid .tile .pick").first.click()
+        page.locator("#grid .tile").nth(3).click(modifiers=["Shift"])
+        page.get_by_text("4 selected").wait_for()
+        page.get_by_text("Album …").click()
+        page.locator("#album input[name=folder]").fill(str(tmp_path / "album"))
+        page.get_by_text("Make the album").click()
+        page.locator("#chosen", has_text="4 links").wait_for()
+        assert len(list((tmp_path / "album").iterdir())) == 4
+        page.locator("#grid .tile").first.click()
+        page.locator("#box aside dl").first.wait_for()
+        page.keyboard.press("c")
+        shown = page.locator("#box .stage img").bounding_box()
+        page.mouse.move(shown["x"] + shown["width"] / 3, shown["y"] + shown["height"] / 3)
+        page.mouse.down()
+        page.mouse.move(shown["x"] + shown["width"] / 2, shown["y"] + shown["height"] / 2, steps=4)
+        page.mouse.up()
+        page.wait_for_url("**upload=*")
+        page.get_by_role("heading", name="Like a picture").wait_for()
+        page.goto(f"{app.address}/search")
+        page.get_by_role("link", name="★ red · ana").wait_for()

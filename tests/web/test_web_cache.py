@@ -105,4 +105,4 @@ def test_a_workspace_that_can_not_be_read_stops_no_start(tmp_path: Path) -> None
     (tmp_path / "corpus.sqlite").write_bytes(b"no database at all, but long enough to be looked at" * 99)
     desk = open_app(None, (tmp_path,), port=1)
     desk.warm()
-    assert client(desk).get("/corpus").status_code == 400
+    assert client(desk).get("/search").status_code == 400

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.corpus.view import open_corpus
-from sightline.web.corpus_view import FACETS, CorpusView, PictureChoice
+from sightline.web.corpus_view import CorpusView
+from sightline.web.picture_choice import FACETS, PictureChoice
 from web_samples import make_large
 
 _COUNT = 700

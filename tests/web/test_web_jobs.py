@@ -56,7 +56,7 @@ def test_from_nothing_to_a_search(tmp_path: Path, looking: Look) -> None:
         shoot(page, "jobs")
         page.locator("form.find input").fill("beach")
         page.keyboard.press("Enter")
-        page.locator(".results .tile").nth(11).wait_for()
+        page.locator("#grid .tile").nth(11).wait_for()
 
 
 def test_a_job_is_paused_goes_on_and_outlives_the_app(tmp_path: Path) -> None:

@@ -112,6 +112,7 @@ def test_which_runs_are_judged_is_asked_first(app: TestClient, shelf: Path) -> N
     assert "find number" in app.get("/judge/bench?run-good=1&run-poor=1").text
     assert "Which systems?" in app.get("/judge/bench?runs=good,elsewhere").text
     assert "Judge systems" in app.get("/bench/bench").text
+    assert 'name="within" value="0.02"' in app.get("/judge/bench?run-good=1&run-poor=1&within=0.02").text
 
 
 def test_runs_that_a_benchmark_keeps_are_found_in_its_folder(shelf: Path) -> None:
@@ -142,6 +143,20 @@ def test_a_form_that_was_not_ours_is_refused_and_nothing_is_kept(
     fields = {**hidden(page), "csrf": forgery_token(page), "decision": "1", **change}
     assert app.post("/judge/bench", data=fields).status_code == status
     assert read_reviews(shelf / "bench") == ()
+
+
+def test_two_people_under_one_name_are_told_and_a_closed_browser_loses_nothing(app: TestClient, shelf: Path) -> None:
+    other = client(open_app(None, (shelf,)))
+    other.cookies.set("sightline-person", "ana")
+    page, same = app.get(AT).text, other.get(AT).text
+    assert hidden(page)["picture"] == hidden(same)["picture"]
+    assert "choose another name" not in decide(app, page, "3")
+    told = decide(other, same, "0")
+    assert "ana had graded that picture already" in told and "1 decision<" in told
+    fields = {"csrf": forgery_token(told), "back": "bench", "judge": AT.split("?")[1], "person": "eva"}
+    renamed = other.post("/review", data=fields).text
+    assert "as eva" in renamed and "choose another name" not in renamed
+    assert "1 decision<" in client(open_app(None, (shelf,))).get(AT).text, "a browser that comes later sees the same"
 
 
 def test_nobody_judges_without_a_name(shelf: Path) -> None:

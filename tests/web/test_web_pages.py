@@ -24,8 +24,8 @@ from web_samples import client, forgery_token
 
 PAGES = {
     "/": "60</b> pictures",
-    "/corpus": "60",
-    "/corpus?owner=ana": "owner: <bdi>ana</bdi>",
+    "/search": "60",
+    "/search?owner=ana": "Owner: <bdi>ana</bdi>",
     "/timeline": "2024",
     "/map": "pictures with coordinates",
     "/groups": "Duplicates",
@@ -34,7 +34,7 @@ PAGES = {
     "/search?text=red": "searched in",
     "/ask": "Your question",
     "/bench": "samples",
-    "/bench/benchmark": "Label quality",
+    "/bench/benchmark": "Table 2. Results",
     "/bench/benchmark?flag=too+many+relevant": "tasks",
     "/bench/benchmark/audit": "Without looking at a picture",
     "/bench/benchmark/task?id=rank-01": "judge-a",
@@ -46,7 +46,7 @@ PAGES = {
     "/review/benchmark": "Who are you?",
     "/review/benchmark/people": "Nobody has decided",
     "/runs": "sample-strong",
-    "/runs/sample-strong": "ndcg@10",
+    "/runs/sample-strong": "Missed",
     "/compare?a=sample-weak&b=sample-strong": "Task by task",
     "/compare?a=sample-weak&b=sample-strong&task=rank-01": "Truth",
     "/runs/sample-strong/replay?task=rank-01": "I look for dogs first.",
@@ -78,13 +78,13 @@ def test_every_page_can_be_saved_as_one_file(app: TestClient, path: str) -> None
 
 
 def test_saved_pictures_are_inside(app: TestClient) -> None:
-    page = app.get("/corpus?owner=ana&export=1").text
+    page = app.get("/search?owner=ana&similar=all&export=1").text
     assert page.count('src="data:image/jpeg;base64,') == 26
 
 
 def test_the_grid_hands_out_windows(app: TestClient) -> None:
-    rows = app.get("/api/pictures?order=name&offset=10&limit=5").json()
-    ids = [row[1] for row in app.get("/api/pictures?order=name&limit=200").json()]
+    rows = app.get("/api/pictures?order=name&similar=all&offset=10&limit=5").json()
+    ids = [row[1] for row in app.get("/api/pictures?order=name&similar=all&limit=200").json()]
     assert [row[1] for row in rows] == ids[10:15] and len(ids) == 60 and ids == sorted(ids)
     assert all(re.fullmatch("[0-9a-f]{64}", row[0]) and re.fullmatch("#[0-9a-f]{6}", row[3]) for row in rows)
 
@@ -140,7 +140,7 @@ def test_a_picture_that_has_gone_is_said_to_be_unreadable(life: Path, tmp_path: 
 
     workspace = make_large(tmp_path, 30)
     opened = client(open_app(workspace, port=8377))
-    key = opened.get("/api/pictures?order=name&limit=1").json()[0][0]
+    key = opened.get("/api/pictures?order=name&similar=all&limit=1").json()[0][0]
     (tmp_path / "pictures" / "0000000.jpg").unlink()
     reply = opened.get(f"/thumb/{key}?size=256")
     assert reply.status_code == 200 and "can’t be read" in reply.text and reply.headers["cache-control"] == "no-store"
@@ -169,7 +169,7 @@ def test_a_way_is_shown_with_its_crops_memory_and_subsets(app: TestClient) -> No
 def test_without_a_corpus_the_rest_is_there(life: Path) -> None:
     opened = client(open_app(None, (life / "benchmark",), port=8377))
     assert "There are no pictures" in opened.get("/").text
-    assert opened.get("/corpus").status_code == 404 and opened.get("/bench/benchmark").status_code == 200
+    assert opened.get("/search").status_code == 404 and opened.get("/bench/benchmark").status_code == 200
     pool = opened.get("/bench/benchmark/task?id=rank-01").text
     thumb = re.search(r'src="(/thumb/[^"]+)"', pool)
     assert thumb is not None and opened.get(thumb[1]).headers["content-type"] == "image/jpeg"

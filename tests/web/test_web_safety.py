@@ -241,7 +241,7 @@ def test_thumbnails_need_no_place_to_be_kept(copied: Path) -> None:
     shutil.rmtree(copied / "workspace" / "thumbs", ignore_errors=True)
     (copied / "workspace" / "thumbs").write_text("in the way")
     app = opened(copied)
-    key = re.findall(r"/thumb/([0-9a-f]{64})", app.get("/corpus").text)[0]
+    key = re.findall(r"/thumb/([0-9a-f]{64})", app.get("/search").text)[0]
     reply = app.get(f"/thumb/{key}?size=256")
     assert reply.status_code == 200 and reply.headers["content-type"] == "image/jpeg"
 
@@ -270,9 +270,9 @@ def test_a_workspace_that_can_not_be_written_is_searched(copied: Path, monkeypat
     monkeypatch.setattr(sqlite3, "connect", connect)
     app = opened(copied)
     kept = (copied / "workspace" / "vectors.sqlite").read_bytes()
-    for path in ("/corpus", "/search?text=blue", "/search?text=blue&method=words", "/api/count?where=time+%3E+2010"):
+    for path in ("/search", "/search?text=blue", "/search?text=blue&method=words", "/api/count?where=time+%3E+2010"):
         assert app.get(path).status_code == 200, path
-    assert 'class="hit"' in app.get("/search?text=blue").text
+    assert 'class="tile' in app.get("/search?text=blue").text
     assert (copied / "workspace" / "vectors.sqlite").read_bytes() == kept
 
 

@@ -59,7 +59,7 @@ def test_what_counts_as_this_machine(host: str, only_here: bool) -> None:
 
 def test_nothing_is_shown_without_the_token(shared: tuple[TestClient, str]) -> None:
     outside, token = shared
-    for path in ("/", "/corpus", "/api/pictures", "/static/app.css", "/?token=", "/?token=wrong", f"/?token={token}x"):
+    for path in ("/", "/search", "/api/pictures", "/static/app.css", "/?token=", "/?token=wrong", f"/?token={token}x"):
         reply = outside.get(path)
         assert reply.status_code == 403 and token not in reply.text and "0000001" not in reply.text
     assert outside.post("/review", data={"person": "x"}).status_code == 403
@@ -71,14 +71,14 @@ def test_the_first_address_lets_one_in_for_good(shared: tuple[TestClient, str]) 
     assert reply.status_code == 200 and "0000001" not in reply.text
     cookie = reply.headers["set-cookie"]
     assert "HttpOnly" in cookie and "SameSite=Strict" in cookie
-    inside = outside.get("/corpus")
+    inside = outside.get("/search")
     assert inside.status_code == 200 and token not in inside.text
 
 
 @pytest.mark.parametrize(
     ("address", "leads"),
     [
-        ("/corpus?owner=ana&token={}&order=name", "/corpus?owner=ana&amp;order=name"),
+        ("/search?owner=ana&token={}&order=name", "/search?owner=ana&amp;order=name"),
         ("/picture?id=a%22%3E%3Cb%3E&token={}", "/picture?id=a%22%3E%3Cb%3E"),
         ("//elsewhere.example/x?token={}", "/elsewhere.example/x"),
         ("/%5Celsewhere.example?token={}", "/elsewhere.example"),
@@ -133,7 +133,7 @@ def test_headers_stand_on_every_answer(local: TestClient) -> None:
 
 
 def test_pages_hold_no_script_of_their_own(local: TestClient) -> None:
-    page = local.get("/corpus").text
+    page = local.get("/search").text
     assert "<script>" not in page and "onclick" not in page and "style=" not in page
 
 
@@ -223,8 +223,8 @@ def test_a_fault_of_ours_says_nothing_of_its_cause(workspace: Path, monkeypatch:
     def broken(*_: object) -> int:
         raise RuntimeError("the password is swordfish")
 
-    monkeypatch.setattr(CorpusView, "count", broken)
-    reply = client(open_app(workspace, port=8377)).get("/corpus")
+    monkeypatch.setattr(CorpusView, "total", broken)
+    reply = client(open_app(workspace, port=8377)).get("/search")
     assert reply.status_code == 500 and "swordfish" not in reply.text and "x-frame-options" in reply.headers
 
 
@@ -236,7 +236,7 @@ def test_what_pictures_are_called_is_only_text(tmp_path: Path) -> None:
     Image.new("RGB", (20, 20), "red").save(tmp_path / "in" / name)
     scan(tmp_path / "in", workspace=tmp_path / "ws")
     inside = client(open_app(tmp_path / "ws", port=8377))
-    for path in ("/", "/corpus", f"/picture?id={name}"):
+    for path in ("/", "/search", f"/picture?id={name}"):
         reply = inside.get(path)
         assert reply.status_code == 200 and "<img src=x" not in reply.text and "&lt;img src=x" in reply.text
 

@@ -67,17 +67,17 @@ def test_groups_have_names_for_people(app: TestClient, life: Path) -> None:
     groups = app.get("/groups?kind=duplicate").text
     assert "Copies of " in groups and ">duplicate/" not in groups
     one = re.search(r"group=(event%2F[^&\"]*)", page)
-    assert one is not None and f"group: <bdi>{title[1]}</bdi>" in app.get(f"/corpus?group={one[1]}").text
+    assert one is not None and f"Group: <bdi>{title[1]}</bdi>" in app.get(f"/search?group={one[1]}").text
 
 
 def test_limits_of_the_grid_are_said_in_words(app: TestClient) -> None:
-    page = app.get("/corpus?box=-1.5,-20,2,30&device=%3F").text
-    assert "map: <bdi>20.00° S to 30.00° N, 1.50° W to 2.00° E</bdi>" in page and "device: <bdi>unknown</bdi>" in page
+    page = app.get("/search?box=-1.5,-20,2,30&device=%3F").text
+    assert "Map: <bdi>20.00° S to 30.00° N, 1.50° W to 2.00° E</bdi>" in page and "Camera: <bdi>unknown</bdi>" in page
 
 
 def test_without_a_corpus_it_is_said_in_a_sentence(life: Path) -> None:
-    said = client(open_app(None, (life / "benchmark",), port=8377)).get("/corpus").text
-    assert "There is no corpus here. Make one with sightline scan DIR, and open the app again." in said
+    said = client(open_app(None, (life / "benchmark",), port=8377)).get("/search").text
+    assert "There are no pictures here yet. Add a folder under Jobs, or with sightline scan DIR." in said
 
 
 def test_coordinates_lead_to_the_map(app: TestClient) -> None:
@@ -104,9 +104,9 @@ def test_names_of_the_graticule_do_not_lie_over_each_other() -> None:
 
 
 def test_a_filter_alone_shows_its_pictures(app: TestClient) -> None:
-    page = app.get("/search", params={"where": "owner:ana"}).text
-    assert "26 pictures" in page and page.count('<a class="tile') == 26 and 'class="score"' not in page
-    assert "No picture fits this filter" in app.get("/search", params={"where": "owner:nobody"}).text
+    page = app.get("/search", params={"where": "owner:ana", "similar": "all"}).text
+    assert "26 of 60" in page and page.count('<a class="tile') == 26
+    assert "Nothing matches" in app.get("/search", params={"where": "owner:nobody"}).text
     assert app.get("/search", params={"where": "tiem > 2"}).text.count("Did you mean") == 1
 
 
@@ -248,7 +248,7 @@ def test_saved_pages_have_names_of_their_own_and_no_dead_links(app: TestClient) 
         "compare-sample-weak-sample-strong.html",
         "sightline.html",
     ]
-    saved = app.get("/corpus?owner=ana&export=1").text
+    saved = app.get("/search?owner=ana&export=1").text
     assert 'href="?' not in saved and "×" not in saved.split("<main")[1]
 
 

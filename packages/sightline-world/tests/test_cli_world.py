@@ -84,3 +84,14 @@ def test_the_next_step_is_one_for_its_tasks(cli: Cli, kind: str, system: str) ->
 
 def test_help_shows_only_what_means_something(cli: Cli) -> None:
     assert "--empty-kind" not in cli("world", "--help").stdout
+
+
+def test_ask_takes_the_embedder_of_the_model_and_says_that_it_is_rule_based(cli: Cli, tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    made = cli("world", "W", "--pictures", 12, "--tasks", 1, "--size", "320x240", "--seed", 3)
+    assert made.returncode == 0, made.stderr
+    asked = cli("ask", "find a dog", "--in", "W/world/pictures", "--model", "builtin/world", "--workspace", "ws")
+    assert asked.returncode == 0, asked.stderr
+    assert "builtin/world is rule-based" in asked.stderr
+    (manifest,) = (tmp_path / "ws" / "indexes").rglob("*.json")
+    assert json.loads(manifest.read_text())["embedder"]["name"] == "world"

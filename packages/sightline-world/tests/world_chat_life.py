@@ -124,6 +124,7 @@ class Agent:
     subsets: dict[str, list[str]] = field(default_factory=dict)
     calls: list[str] = field(default_factory=list)
     viewed: set[str] = field(default_factory=set)
+    looked: int = 0
 
     def run(self, question: str) -> ChatReply:
         """Ask until there is an answer."""
@@ -174,6 +175,7 @@ class Agent:
                 return (self._filter(arguments),)
             case "ViewPhotos":
                 self.viewed |= set(arguments["photos"])
+                self.looked += len(arguments["photos"])
                 parts: list[str | ImagePart] = []
                 for each in arguments["photos"][:20]:
                     parts += [f"photo_id: {each}", album.part(by_id[each])]

@@ -10,13 +10,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from sightline.agent.finish import AnswerNames
 from sightline.agent.loop import Agent, Answered
 from sightline.agent.outgoing import Outgoing
 from sightline.agent.settings import AgentQuestion, AgentSettings, plan_attempts
-from sightline.agent.state import AgentState
+from sightline.agent.state import AgentState, PictureNames
 from sightline.agent.steps_table import steps_html
 from sightline.agent.tools.base import Materials, Tool, ToolKind
+from sightline.agent.tools.box_units import box_unit, in_unit
 from sightline.agent.tools.registry import chosen_names, known_tools, left_out, made, refuse_missing
 from sightline.agent.trajectory import Record, Recorder, Trajectory, read_trajectory_file, trajectory_path
 from sightline.agent.web import FROZEN, open_web
@@ -32,6 +32,7 @@ from sightline.errors import UserError
 from sightline.io.files import PathLike
 from sightline.io.private import private_folder
 from sightline.markup import tag
+from sightline.models.built_in import find_built_in
 from sightline.models.protocols import Embedder
 from sightline.models.transport_factory import find_endpoint
 from sightline.plain_text import printable
@@ -154,6 +155,7 @@ def ask(
     web: str | None = None,
     open_web: bool = False,
     share_metadata: bool = False,
+    share_pictures: bool = False,
     embedder: str | Embedder | None = None,
     settings: AgentSettings | None = None,
     watch: Callable[[Record], None] | None = None,
@@ -174,13 +176,16 @@ def ask(
     tools, without:
         Tools that may be used (all that suit when not given), and tools that may not.
     web:
-        Where web tools look: "searxng:URL", "serper", "brave", "mcp:URL"; nowhere when not given.
+        Where web tools look: "searxng:URL", "serper", "brave", "serpapi", "index:URL", "mcp:URL"; nowhere if not given.
     open_web:
         Let the agent open any address of the public web, not only those that a search, a page or you named.
     share_metadata:
-        Let the agent send places, names, paths and other metadata of your pictures, and the pictures, to the web.
+        Let the agent send places, names, paths and other metadata of your pictures to the web.
+    share_pictures:
+        Let the agent send your pictures, without their metadata, to the service that searches the web by picture.
     embedder:
-        Who compares pictures and words; as for `search`.
+        Who compares pictures and words; when not given, the embedder that belongs to a built-in model, else as for
+        `search`.
     settings:
         Limits and memory of the agent, such as `AgentSettings(limits=TaskLimits(turns=10))`.
     watch:
@@ -208,14 +213,16 @@ def ask(
     session = Session.of(session, workspace)
     # A model that nobody can ask is said before an hour of reading pictures, not after.
     find_endpoint(model, base_url=session.calls.base_url, models=session.config.models)
+    built_in = find_built_in(model)
+    if built_in is not None and session.config.models.embedder is None:
+        embedder = embedder or built_in.embedder
     found = search(SearchQuery(text=question, k=1), folder, embedder=embedder, session=session)
     given = None if isinstance(embedder, str) else embedder
     with Searcher.open(name=found.index, embedder=given, session=session) as searcher:
         chosen = _Tools(known_tools() if kinds is None else kinds, _names(tools), _names(without), web)
-        outgoing = Outgoing(open_web, share_metadata)
-        work = _Question(
-            session, asked, folder, model, chosen, settings or AgentSettings(), searcher, found.notes, outgoing
-        )
+        outgoing = Outgoing(open_web, share_metadata, share_pictures)
+        notes = (*found.notes, *([f"{model} is {built_in.about}"] if built_in is not None and built_in.about else []))
+        work = _Question(session, asked, folder, model, chosen, settings or AgentSettings(), searcher, notes, outgoing)
         if session.calls.plan:
             raise DryRunError(run_async(work.price()))
         return run_async(work.ask(watch))
@@ -234,11 +241,11 @@ class _Tools:
     without: tuple[str, ...]
     web: str | None
 
-    def made(self, materials: Materials) -> list[Tool]:
+    def made(self, materials: Materials, model: str) -> list[Tool]:
         names = chosen_names(self.known, self.wanted, self.without, {"select", "answer"})
         usable = made(self.known, names, materials)
         refuse_missing(self.wanted, left_out(self.known, names, usable, materials))
-        return list(usable.values())
+        return list(in_unit(usable, box_unit(model), model, materials).values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +280,7 @@ class _Question:
         frozen, local_only = session.workspace / FROZEN, session.calls.local_only
         opened = open_web(web, freeze=frozen, local_only=local_only) if web else None
         try:
-            tools = self.tools.made(Materials(pictures, self.searcher, opened))
+            tools = self.tools.made(Materials(pictures, self.searcher, opened), self.model)
             settings = replace(self.settings, extra=(*self.settings.extra, _ASKS))
             async with open_chat(self.model, session, stage="ask") as model:
                 yield Agent(model, tools, settings), model
@@ -286,7 +293,7 @@ class _Question:
         allowed = frozenset(pictures)
         scope = Scope() if self.folder is None else Scope(pictures=tuple(pictures))
         state = AgentState(scope, allowed, outgoing=self.outgoing)
-        return AgentQuestion(task, (self.question,), state, AnswerNames(allowed))
+        return AgentQuestion(task, (self.question,), state, PictureNames(allowed))
 
     def _pictures(self) -> dict[str, Picture]:
         """The pictures of the folder, or all of the index."""

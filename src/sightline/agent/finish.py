@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
-from sightline.agent.state import as_named
+from sightline.agent.state import WRAPS, PictureNames
 from sightline.types import (
     Choice,
     Failure,
@@ -31,7 +30,6 @@ _MARK = re.compile(
     r"final\s+answer(?:\s+is)?\W{0,6}?\s*[:：]|final\s+answer\s+is\b|最终答案\s*(?:是|为)?\s*[:：]?", re.I
 )
 _NOTHING = re.compile(r"\W*(?:none|nothing|no (?:photos?|pictures?|images?)|empty|无|没有)?\W*", re.I)
-_WRAPS = "\"'`*“”‘’「」 \t\r\n"
 _REGION = re.compile(r"#[\d.]+(?:\s*,\s*[\d.]+){3}")
 
 
@@ -47,38 +45,6 @@ class Final:
     evidence: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     reason: str = ""
-
-
-class AnswerNames:
-    """The pictures that an answer may name, found also by their file name, without suffix, or in other letters."""
-
-    def __init__(self, pictures: Collection[str]) -> None:
-        self._pictures = pictures
-        self._others: dict[str, str | None] | None = None
-
-    def find(self, name: str) -> str | None:
-        """The id that is meant; None where there is none, or more than one."""
-        plain = unicodedata.normalize("NFC", name.strip(_WRAPS))
-        for each in (name, plain, as_named(plain)):
-            if each in self._pictures:
-                return each
-        if self._others is None:
-            self._others = _other_names(self._pictures)
-        return self._others.get(plain.casefold()) if plain else None
-
-
-def _other_names(pictures: Iterable[str]) -> dict[str, str | None]:
-    """Other names of each picture; one that two of them share means neither."""
-    found: dict[str, str | None] = {}
-    for picture in pictures:
-        last = picture.rpartition("/")[2]
-        for name in {picture.casefold(), last.casefold(), picture.rpartition(".")[0].casefold(), _stem(last)} - {""}:
-            found[name] = picture if found.get(name, picture) == picture else None
-    return found
-
-
-def _stem(name: str) -> str:
-    return (name.rpartition(".")[0] or name).casefold()
 
 
 def finish_spec(task: Task) -> ToolSpec:
@@ -100,7 +66,7 @@ def finish_spec(task: Task) -> ToolSpec:
     return ToolSpec(FINISH, "Give the final answer. This ends the work.", {**schema, "additionalProperties": False})
 
 
-def from_call(task: Task, arguments: Mapping[str, Json], names: AnswerNames, thinking: str = "") -> Final | str:
+def from_call(task: Task, arguments: Mapping[str, Json], names: PictureNames, thinking: str = "") -> Final | str:
     """What a `Finish` call says, or what is wrong with it."""
     reason = str(arguments.get("reason") or "")
     if task.kind in _FINDING:
@@ -118,7 +84,7 @@ def from_call(task: Task, arguments: Mapping[str, Json], names: AnswerNames, thi
     return Final(_told(task, str(said), thinking), named.known, named.unknown, reason)
 
 
-def _photos(arguments: Mapping[str, Json], names: AnswerNames) -> list[str] | str:
+def _photos(arguments: Mapping[str, Json], names: PictureNames) -> list[str] | str:
     """The ids that a call gives, under whatever name; or what is wrong with them."""
     given = next((arguments[key] for key in ("photos", "pictures", "ids") if key in arguments), None)
     said, evidence = arguments.get("answer"), arguments.get("evidence")
@@ -134,7 +100,7 @@ def _photos(arguments: Mapping[str, Json], names: AnswerNames) -> list[str] | st
     return [_REGION.sub("", str(each)) for each in listed]
 
 
-def from_text(task: Task, text: str, names: AnswerNames, thinking: str = "", *, loose: bool = False) -> Final | None:
+def from_text(task: Task, text: str, names: PictureNames, thinking: str = "", *, loose: bool = False) -> Final | None:
     """The answer after the last "final answer"; None where a text gives none.
 
     `loose` takes what else looks like one: a list of known pictures, an option, or the text itself.
@@ -152,7 +118,7 @@ def from_text(task: Task, text: str, names: AnswerNames, thinking: str = "", *, 
     return Final(_told(task, said, thinking), _resolved(_pieces(said), names).known) if said else None
 
 
-def _pictures(task: Task, text: str, after: str | None, names: AnswerNames, loose: bool) -> Final | None:
+def _pictures(task: Task, text: str, after: str | None, names: PictureNames, loose: bool) -> Final | None:
     if after is not None:
         inside = _bracketed(after, first=True)
         if inside is not None:
@@ -166,7 +132,7 @@ def _pictures(task: Task, text: str, after: str | None, names: AnswerNames, loos
     return found if found is not None and set(_ids(found)) - set(found.unknown) else None
 
 
-def _listed(task: Task, pieces: Sequence[str], names: AnswerNames) -> Final:
+def _listed(task: Task, pieces: Sequence[str], names: PictureNames) -> Final:
     named = _resolved(pieces, names)
     return Final(_found(task, named), unknown=named.unknown)
 
@@ -210,7 +176,7 @@ def _pieces(text: str) -> list[str]:
         return read
     if _NOTHING.fullmatch(text):
         return []
-    return [piece for part in re.split(r"[,，、;\n]", text) if (piece := part.strip(_WRAPS + "[]").rstrip("."))]
+    return [piece for part in re.split(r"[,，、;\n]", text) if (piece := part.strip(WRAPS + "[]").rstrip("."))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +191,7 @@ class _Named:
         return tuple(each for each in self.ids if each not in self.unknown)
 
 
-def _resolved(pieces: Sequence[str], names: AnswerNames) -> _Named:
+def _resolved(pieces: Sequence[str], names: PictureNames) -> _Named:
     """What the pieces of a list mean; a comma within an id is mended."""
     ids: dict[str, None] = {}
     unknown: dict[str, None] = {}
@@ -238,7 +204,7 @@ def _resolved(pieces: Sequence[str], names: AnswerNames) -> _Named:
                 at = end
                 break
         else:
-            strange = pieces[at].strip(_WRAPS)
+            strange = pieces[at].strip(WRAPS)
             if strange:
                 ids[strange] = unknown[strange] = None
             at += 1
@@ -261,7 +227,7 @@ def _told(task: Task, said: str, thinking: str) -> Prediction:
 
 def _chosen(task: Task, said: str) -> Choice:
     exact = next(
-        (each.key for each in task.options if each.key.casefold() == said.strip(_WRAPS + ".()").casefold()), None
+        (each.key for each in task.options if each.key.casefold() == said.strip(WRAPS + ".()").casefold()), None
     )
     return Choice(exact) if exact is not None else _parsed(task, said)
 
@@ -274,12 +240,12 @@ def _parsed(task: Task, text: str) -> Choice:
 
 def _unwrapped(said: str) -> str:
     """An answer without quotes, stars and brackets around all of it, and without the full stop of its sentence."""
-    text = said.strip(_WRAPS)
+    text = said.strip(WRAPS)
     if text.endswith((".", "。")) and not re.search(r"\b\w\.$|\.\.$", text):
-        text = text[:-1].rstrip(_WRAPS)
+        text = text[:-1].rstrip(WRAPS)
     if text.startswith("[") and text.endswith("]") and text.count("[") == 1:
         text = text[1:-1]
-    return text.strip(_WRAPS)
+    return text.strip(WRAPS)
 
 
 def unread(text: str) -> Failure:

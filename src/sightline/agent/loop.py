@@ -24,7 +24,9 @@ _NUDGES = 2
 _SQUEEZES = 3
 """So many overflows in a row are met by compressing."""
 _REPEATS = 3
-"""So many turns in a row with the same failing calls, and nothing else, end the attempt."""
+"""So many turns in a row with calls that bring nothing new: the attempt ends where they fail, else one turn is left."""
+GIVEN_UP = ("no-action", "repeated-calls")
+"""Why a last turn is forced on a model that makes no progress; other reasons are limits that were reached."""
 _EMPTY = frozenset({"empty", "length", "endless"})
 Stop: TypeAlias = Callable[[AgentUsage], str | None]
 
@@ -79,14 +81,16 @@ class _Attempt:
 
     def __post_init__(self) -> None:
         task, settings = self.question.task, self.agent.settings
-        system = system_prompt(task, settings.language, subsets=settings.subsets, extra=settings.extra)
+        language, division = settings.language, settings.division
+        system = system_prompt(task, language, division, subsets=settings.subsets, extra=settings.extra)
         content: list[str | ImagePart] = []
         views = [part for part in self.question.content if isinstance(part, PictureView)]
         for part in self.question.content:
             content += [part] if isinstance(part, str) else [f"\nphoto_id: {part.name}\n", part.part]
         self.talk = Conversation((Message("system", (system,)), Message("user", tuple(content))))
-        self.belt = Toolbelt(self.agent.tools, self.question.state, self.recorder)
+        self.belt = Toolbelt(self.agent.tools, self.question.state, self.recorder, settings.repeats)
         self.question.state.note_views(views)
+        self.question.state.names = self.question.names
         outgoing = self.question.state.outgoing
         outgoing.hear_user("\n".join(part for part in self.question.content if isinstance(part, str)))
         if views:
@@ -179,7 +183,9 @@ class _Attempt:
         if forced is not None:
             return self._ended("failed", Final(unread(reply.text)), forced)
         if self._repeats(uses):
-            return self._ended("failed", Final(_repeated(uses[0].use)), forced)
+            if not uses[0].use.repeated:
+                return self._ended("failed", Final(_repeated(uses[0].use)), forced)
+            self.given_up = "repeated-calls"
         self._continue(reply, calls, uses)
         if any(each.use.tool == COMPRESS_TOOL.name and not each.use.error for each in uses):
             await self._compress("agent")
@@ -229,12 +235,15 @@ class _Attempt:
             self._nudge()
 
     def _repeats(self, uses: Sequence[Called]) -> bool:
-        """Has the model made the same calls, all of which fail, so often that nothing else will come of it?"""
+        """Has the model made calls that fail as before, or that were answered before, too often to go on?"""
         made = tuple((each.use.tool, each.use.arguments) for each in uses)
         failing = made if all(each.use.error for each in uses) else ()
-        self.repeated = self.repeated + 1 if failing and failing == self.failing else 1
+        if uses and all(each.use.repeated for each in uses):
+            self.repeated += 1
+        else:
+            self.repeated = 0 if not failing else self.repeated + 1 if failing == self.failing else 1
         self.failing = failing
-        return bool(failing) and self.repeated >= _REPEATS
+        return self.repeated >= _REPEATS
 
     def _nudge(self) -> None:
         self.nudged += 1
@@ -283,6 +292,7 @@ class _Attempt:
         summary = self.question.state.summary()
         self.recorder.write(Memory(why, text, made_by, digest(request), cost_of(said)))
         self.talk.replace_by(f"{text}\n{summary}" if summary else text, keep_last=keep_last)
+        self.belt.forget()
 
     # --- the end ------------------------------------------------------------------------------------------------
 

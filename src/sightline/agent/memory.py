@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from sightline.agent.prompts import COMPRESS, MEMORY
+from sightline.agent.prompts import COMPRESS, MEMORY, MemoryForm
 from sightline.agent.trajectory import Use
 from sightline.calls.tokens import request_tokens
 from sightline.types import ChatRequest, Failure, ImagePart, Message, ToolSpec
@@ -32,12 +32,14 @@ _LEFT_OUT = "(a picture was shown here)"
 class MemorySettings:
     """When a conversation is compressed: past so many tokens (estimated) or pictures in it, or at the agent's wish.
 
-    Without `compress` it never is, and an overflow is the end.
+    Without `compress` it never is, and an overflow is the end. `form` is what a memory consists of: session and working
+    memory, or the three tiers of the DISBench paper (global, local, tool use).
     """
 
     compress: bool = True
     tokens: int = 128_000
     pictures: int = 60
+    form: MemoryForm = "two-part"
 
 
 @dataclass(slots=True)
@@ -100,7 +102,9 @@ def compress_request(
         room = settings.tokens * 2  # Characters: about half of what the model may be sent.
         told = "\n\n".join(_told(messages[1:]))
         messages = (Message("user", (told if len(told) <= room else f"…{told[-room:]}",)),)
-    return replace(like, model=model, messages=(*messages, Message("user", (COMPRESS,))), tools=(), tool_choice=None)
+    return replace(
+        like, model=model, messages=(*messages, Message("user", (COMPRESS[settings.form],))), tools=(), tool_choice=None
+    )
 
 
 def outline(conversation: Conversation) -> str:

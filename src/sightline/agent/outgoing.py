@@ -1,8 +1,9 @@
 """What an agent may send to the web: addresses that it was given, and words that hold nothing of the user's pictures.
 
 An address is opened only if a search, a page or the user named it, as it was written there: whatever a page talks a
-model into, no address is composed, so none carries anything. Queries are the model's own words; once it has seen
-anything of the pictures they are held against what it saw, also encoded. SECURITY.md says what this does not prevent.
+model into, no address is composed, so none carries anything. The user's pictures stay here unless the user lets them
+go out; pictures that came from the web may go back there. Queries are the model's own words; once it has seen anything
+of the pictures they are held against what it saw, also encoded. SECURITY.md says what this does not prevent.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
 MOST_BYTES = 2048
 """Of queries in one attempt."""
 _CHOICE_BYTES = 2
-"""What the choice of one address among those that were named can tell."""
+"""What the choice of one address or picture among those that were named can tell."""
+_REGION_BYTES = 8
+"""What the edges of a region can tell."""
 _BYTES_PER_DIGIT = 256
 _ALPHABETS = frozenset(("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE"))
 _FILES = frozenset(("photo_id", "photo", "photos", "of"))
@@ -55,14 +58,17 @@ class Outgoing:
     """What one attempt has heard, and therefore may send; `refused` counts what it may not.
 
     `open_web`: the model may compose addresses, which are then checked as queries are. `share`: the user lets what is
-    known of the pictures go out.
+    known of the pictures go out. `share_pictures`: the user lets the pictures themselves go out, to be searched by.
+    `missed` counts what a frozen web was never asked.
     """
 
     open_web: bool = False
     share: bool = False
+    share_pictures: bool = False
     most_bytes: int = MOST_BYTES
     sent_bytes: int = 0
     refused: int = 0
+    missed: int = 0
     _addresses: set[str] = field(default_factory=set)
     _user: str = ""
     _codes: set[str] = field(default_factory=set)
@@ -113,16 +119,28 @@ class Outgoing:
         self._check(text)
         return text
 
-    def picture(self) -> None:
-        """May a picture of the user's be sent?"""
-        if not self.share:
+    def picture(self, *, from_web: bool, is_part: bool) -> None:
+        """May a picture be sent: one that came from the web as it is, or a part of it, or else one of the user's?"""
+        if from_web:
+            self._spend(_REGION_BYTES if is_part else _CHOICE_BYTES)
+        elif not self.share_pictures:
             self._refuse("the user's photos are not sent to the web. Describe in words what is looked for.")
 
     def note(self) -> str | None:
         """What a person should know of it."""
-        refused = f"Refused {counted(self.refused, 'request')} of the agent to the web."
-        more = "--share-metadata lets it send your pictures' metadata, --open-web lets it open any public address."
-        return f"{refused} {more}" if self.refused else None
+        said = []
+        if self.refused:
+            said.append(
+                f"Refused {counted(self.refused, 'request')} of the agent to the web. --share-metadata lets it send "
+                "your pictures' metadata, --share-pictures your pictures, --open-web lets it open any public address."
+            )
+        if self.missed:
+            said.append(f"{self.miss()} The answer was made without it.")
+        return " ".join(said) or None
+
+    def miss(self) -> str:
+        """That the frozen web was asked for what it does not hold."""
+        return f"The frozen web does not hold {counted(self.missed, 'request')} of the agent."
 
     def _check(self, text: str) -> None:
         if self._has_seen and not self.share:

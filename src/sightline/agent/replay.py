@@ -12,11 +12,11 @@ from pathlib import Path
 
 import orjson
 
-from sightline.agent.finish import FINISH, AnswerNames
-from sightline.agent.loop import Agent, Stop, digest
+from sightline.agent.finish import FINISH
+from sightline.agent.loop import GIVEN_UP, Agent, Stop, digest
 from sightline.agent.memory import COMPRESS_TOOL, MemorySettings
 from sightline.agent.settings import AgentQuestion, AgentSettings, AgentUsage, TaskLimits
-from sightline.agent.state import AgentState, PictureView
+from sightline.agent.state import AgentState, PictureNames, PictureView
 from sightline.agent.system import AgentSystem
 from sightline.agent.system_base import AgentSystemOptions
 from sightline.agent.tools.base import Observation, Tool, mistake
@@ -52,7 +52,6 @@ from sightline.types import (
     Option,
     PictureSet,
     Ranking,
-    Run,
     Task,
     ToolCall,
     ToolSpec,
@@ -161,7 +160,7 @@ def recorded_question(recorded: Trajectory, folder: PathLike) -> AgentQuestion:
         named |= {*end.evidence, *(end.prediction.pictures if isinstance(end.prediction, PictureSet | Ranking) else ())}
     state = AgentState(subsets_on=bool(start.settings.get("subsets", True)))
     task = Task(start.task, start.kind, (start.question,), options)
-    return AgentQuestion(task, content, state, AnswerNames(named - {""}), start.attempt)
+    return AgentQuestion(task, content, state, PictureNames(named - {""}), start.attempt)
 
 
 def recorded_settings(recorded: Trajectory) -> AgentSettings:
@@ -169,10 +168,14 @@ def recorded_settings(recorded: Trajectory) -> AgentSettings:
     told, limits = recorded.start.settings, recorded.start.limits
     return AgentSettings(
         limits=TaskLimits(**limits),
-        memory=MemorySettings(told["compress"], told["context_tokens"], told["context_pictures"]),
+        memory=MemorySettings(
+            told["compress"], told["context_tokens"], told["context_pictures"], told.get("memory", "two-part")
+        ),
         language=told["language"],
         subsets=told["subsets"],
+        division=told.get("division", "free"),
         extra=tuple(told["extra"]),
+        repeats=told.get("repeats", True),
         temperature=told["temperature"],
         max_tokens=told["max_tokens"],
         reasoning_effort=told["reasoning_effort"],
@@ -216,6 +219,8 @@ class _Other:
 
 def _was_run(use: Use) -> bool:
     """Was it the tool that answered, and not the loop?"""
+    if use.repeated:
+        return False
     try:
         return isinstance(orjson.loads(use.arguments.strip() or "{}"), dict)
     except orjson.JSONDecodeError:
@@ -228,7 +233,7 @@ def _as_recorded(turns: Sequence[Turn]) -> Stop:
 
     def stop(spent: AgentUsage) -> str | None:
         reason = forced.get(spent.turns + 1)
-        return None if reason == "no-action" else reason
+        return None if reason in GIVEN_UP else reason
 
     return stop
 
@@ -305,26 +310,25 @@ def replay_task(
     recorded = read_trajectory(folder, task, attempt)
     if benchmark is None:
         return run_async(replay(recorded, recorded_tools(recorded, folder), recorded_question(recorded, folder)))
-    return run_async(
-        _with_tools(recorded, read_run(folder), Path(benchmark), Session(workspace, config, local_only=True))
-    )
+    return run_async(_with_tools(recorded, Path(folder), Path(benchmark), Session(workspace, config, local_only=True)))
 
 
-async def _with_tools(recorded: Trajectory, run: Run, benchmark: Path, session: Session) -> Replayed:
-    made_of = read_benchmark(benchmark)
+async def _with_tools(recorded: Trajectory, folder: Path, benchmark: Path, session: Session) -> Replayed:
+    run, made_of = read_run(folder), read_benchmark(benchmark)
     shown = visible(made_of, show_annotations=bool(run.limits.get(SHOW_ANNOTATIONS)))
     task = shown.tasks.get(recorded.start.task)
     if task is None or run.parameters.get("kind") != "agent":
         what = "no agent's" if task is not None else f"not of {benchmark}: it has no task {recorded.start.task!r}"
         raise UserError(f"the run is {what}.", "name the benchmark that an agent was run on")
     known = AgentSystemOptions.model_fields
+    recorded_options = {name: value for name, value in run.parameters.items() if name in known}
     options = AgentSystemOptions.model_validate(
-        {name: value for name, value in run.parameters.items() if name in known}
+        {**recorded_options, "boxes": recorded_options.get("boxes") or "fractions"}
     )
-    if (
-        options.web is not None and offline_web(options.web) is None
-    ):  # What the run saw of the web was kept; nothing else may be seen now.
-        options = options.model_copy(update={"web": f"frozen:{session.workspace.expanduser() / FROZEN}"})
+    if options.web is not None and offline_web(options.web) is None and not options.web.startswith("frozen:"):
+        # What the run saw of the web was kept; nothing else may be seen now.
+        kept = folder if (folder / FROZEN).is_file() else session.workspace.expanduser()
+        options = options.model_copy(update={"web": f"frozen:{kept / FROZEN}"})
     setting = SystemSetting(benchmark=shown, base=benchmark, session=session, seed=run.seed or 0)
     system = AgentSystem(options, setting)
     try:

@@ -9,10 +9,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from sightline.agent.finish import AnswerNames
 from sightline.agent.memory import MemorySettings
-from sightline.agent.prompts import Language
-from sightline.agent.state import AgentState, PictureView
+from sightline.agent.prompts import Division, Language
+from sightline.agent.state import AgentState, PictureNames, PictureView
 from sightline.calls.caller import Caller
 from sightline.calls.estimate import Range
 from sightline.calls.plan import CostPlan, StagePlan
@@ -97,7 +96,11 @@ class AgentSettings:
     memory: MemorySettings = field(default_factory=MemorySettings)
     language: Language = "en"
     subsets: bool = True
+    division: Division = "free"
+    "How a request for pictures is taken apart."
     extra: tuple[str, ...] = ()
+    repeats: bool = False
+    "Make calls again whose answer the conversation holds, as agents did before; for replays of their records."
     temperature: float | None = None
     max_tokens: int | None = None
     reasoning_effort: str | None = None
@@ -108,9 +111,12 @@ class AgentSettings:
             "compress": self.memory.compress,
             "context_tokens": self.memory.tokens,
             "context_pictures": self.memory.pictures,
+            "memory": self.memory.form,
             "language": self.language,
             "subsets": self.subsets,
+            "division": self.division,
             "extra": list(self.extra),
+            "repeats": self.repeats,
             "temperature": self.temperature,
             "max_tokens": self.max_tokens,
             "reasoning_effort": self.reasoning_effort,
@@ -125,7 +131,7 @@ class AgentQuestion:
     task: Task
     content: tuple[str | PictureView, ...]
     state: AgentState
-    names: AnswerNames
+    names: PictureNames
     attempt: int = 0
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+import unicodedata
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 MOST_SUBSETS = 64
 LONGEST_NAME = 64
+WRAPS = "\"'`*“”‘’「」 \t\r\n"
+"""What models put around names."""
 _NAME = re.compile(rf"\w[\w .-]{{0,{LONGEST_NAME - 1}}}")
 
 
@@ -39,6 +42,38 @@ def as_named(name: str) -> str:
     return name.replace("&lt;", "<")
 
 
+class PictureNames:
+    """Pictures that tools and answers may name: by id, by file name alone, without suffix, or in other letters."""
+
+    def __init__(self, pictures: Collection[str]) -> None:
+        self._pictures = pictures
+        self._others: dict[str, str | None] | None = None
+
+    def find(self, name: str) -> str | None:
+        """The id that is meant; None where there is none, or more than one."""
+        plain = unicodedata.normalize("NFC", name.strip(WRAPS))
+        for each in (name, plain, as_named(plain)):
+            if each in self._pictures:
+                return each
+        if self._others is None:
+            self._others = _other_names(self._pictures)
+        return self._others.get(plain.casefold()) if plain else None
+
+
+def _other_names(pictures: Iterable[str]) -> dict[str, str | None]:
+    """Other names of each picture; one that two of them share means neither."""
+    found: dict[str, str | None] = {}
+    for picture in pictures:
+        last = picture.rpartition("/")[2]
+        for name in {picture.casefold(), last.casefold(), picture.rpartition(".")[0].casefold(), _stem(last)} - {""}:
+            found[name] = picture if found.get(name, picture) == picture else None
+    return found
+
+
+def _stem(name: str) -> str:
+    return (name.rpartition(".")[0] or name).casefold()
+
+
 @dataclass(slots=True)
 class AgentState:
     """The explicit memory of one attempt at one task; fresh for each.
@@ -51,6 +86,8 @@ class AgentState:
     allowed: frozenset[str] | None = None
     given: tuple[PictureRef, ...] = ()
     subsets_on: bool = True
+    names: PictureNames | None = None
+    """Finds the picture that a short name means."""
     subsets: dict[str, tuple[str, ...]] = field(default_factory=dict)
     found: dict[str, None] = field(default_factory=dict)
     """Picture ids that tools named, in order of their first mention."""
@@ -58,6 +95,8 @@ class AgentState:
     """Picture ids that the model was shown, whole or in part."""
     views: dict[str, PictureView] = field(default_factory=dict)
     """Everything that was shown or made, by name."""
+    in_view: set[str] | None = None
+    """Names of pictures that the conversation holds, and that need not be shown again; None: nobody keeps count."""
     outgoing: Outgoing = field(default_factory=Outgoing)
     """What may be sent to the web."""
 
@@ -88,6 +127,8 @@ class AgentState:
     def note_views(self, views: Iterable[PictureView]) -> None:
         for view in views:
             self.views[view.name] = view
+            if self.in_view is not None:
+                self.in_view.add(view.name)
             if view.picture is not None:
                 self.viewed[view.picture] = None
 

@@ -6,17 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from sightline.agent.finish import AnswerNames
 from sightline.agent.loop import Agent
 from sightline.agent.outgoing import Outgoing
 from sightline.agent.settings import AgentQuestion, plan_attempts
-from sightline.agent.state import AgentState
+from sightline.agent.state import AgentState, PictureNames
 from sightline.agent.system_base import AgentSystemOptions, SystemModels, system_questions, task_content
 from sightline.agent.tools.base import Materials, Tool, ToolKind
+from sightline.agent.tools.box_units import box_unit, in_unit, with_sizes
 from sightline.agent.tools.overview_tools import USUAL
 from sightline.agent.tools.registry import chosen_names, known_tools, left_out, made, refuse_missing
 from sightline.agent.trajectory import End, Recorder, ends_of
 from sightline.agent.web import Web, find_web
+from sightline.agent.web.base import MISSING
 from sightline.calls.plan import CostPlan
 from sightline.class_names import known_as
 from sightline.english import counted
@@ -75,6 +76,7 @@ class AgentSystem:
             self._models.check(name)
         self._scopes = Scopes(setting.benchmark.corpus)
         self._questions = system_questions(options, setting)
+        self._boxes = options.boxes or box_unit(options.model)
         self._retriever: Retriever | None = None
         self._web: Web | None = None
         self._tools: dict[str, Tool] = {}
@@ -89,6 +91,7 @@ class AgentSystem:
         found = {("indexed" if name == "pictures" else name): value for name, value in found.items()}
         return {
             **found,
+            "boxes": None if self._boxes == "fractions" else self._boxes,  # As in runs of before, which go on.
             "offered_tools": list(self._tools),
             "left_out_tools": dict(self._left_out),
             "track": self._options.track,
@@ -112,7 +115,8 @@ class AgentSystem:
         if len(made(self._known, self._names, self._materials())) < len(self._names):
             self._retriever = self._index()
             entries = tuple(self._retriever.prepare())
-        self._tools = made(self._known, self._names, self._materials())
+        offered = made(self._known, self._names, self._materials())
+        self._tools = in_unit(offered, self._boxes, options.model, self._materials())
         self._left_out = left_out(self._known, self._names, self._tools, self._materials())
         refuse_missing(options.tools, self._left_out)
         return entries
@@ -129,7 +133,10 @@ class AgentSystem:
         answered = await agent.attempt(question, Recorder(self._setting.folder))
         if self._setting.folder is None:
             self._ends.append(answered.end)
-        return Outcome(answered.end.prediction, usd=0.0, entries=self._models.paid(task.id))
+        outgoing, paid = question.state.outgoing, self._models.paid(task.id)
+        if outgoing.missed:
+            return Outcome(Failure(MISSING, outgoing.miss()), usd=0.0, entries=paid)
+        return Outcome(answered.end.prediction, usd=0.0, entries=paid)
 
     async def price(self, attempts: Sequence[tuple[Task, int]]) -> CostPlan:
         """What the attempts would take, from some of them; the index is built, no chat model is asked."""
@@ -146,10 +153,13 @@ class AgentSystem:
         content = task_content(self._questions, task)
         if isinstance(content, Failure):
             return content
+        if self._boxes == "pixels":
+            content = tuple(with_sizes(content, self._options.model))
         allowed = self._scopes.pictures(task.scope)
-        outgoing = Outgoing(self._options.open_web, self._options.share_metadata)
+        options = self._options
+        outgoing = Outgoing(options.open_web, options.share_metadata, options.share_pictures)
         state = AgentState(task.scope, allowed, task.pictures, self._options.subsets, outgoing=outgoing)
-        names = AnswerNames(allowed if allowed is not None else self._setting.benchmark.corpus.pictures.keys())
+        names = PictureNames(allowed if allowed is not None else self._setting.benchmark.corpus.pictures.keys())
         return AgentQuestion(task, content, state, names, attempt)
 
     def tools_for(self, task: Task) -> list[Tool]:

@@ -9,8 +9,10 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import BeforeValidator, Field
 
 from sightline.agent.memory import MemorySettings
+from sightline.agent.prompts import Division, MemoryForm
 from sightline.agent.settings import AgentSettings, TaskLimits
 from sightline.agent.state import PictureView
+from sightline.agent.tools.box_units import BoxUnit
 from sightline.calls.caller import Caller
 from sightline.calls.chat import open_chat
 from sightline.models.transport_factory import find_endpoint
@@ -57,9 +59,12 @@ class AgentSystemOptions(ChatSystemOptions):
     """A model with tools.
 
     `tools` are those that it gets (`ImageSearch+ViewPhotos`; those that suit the task when not given), `without` leaves
-    some out. `subsets=false` and `compression=false` switch the two memories off. `annotations` lets searches read what
-    the benchmark says about its pictures, which makes it DISBench's Open track. `web` is where web tools look;
-    `open_web` lets them open addresses that nobody named, `share_metadata` lets what is known of pictures go there.
+    some out. `subsets=false` and `compression=false` switch the two memories off; `memory=three-tier` and
+    `division=episode-target` compress, and take requests apart, as the DISBench paper describes it. `boxes` is the unit
+    of boxes and points in tools, that of the model's family when not given. `annotations` lets searches read what the
+    benchmark says about its pictures, which makes it DISBench's Open track. `web` is where web tools look; `open_web`
+    lets them open addresses that nobody named, `share_metadata` lets what is known of pictures go there,
+    `share_pictures` the pictures themselves.
     """
 
     tools: Listed = ()
@@ -70,6 +75,7 @@ class AgentSystemOptions(ChatSystemOptions):
     web: str | None = None
     open_web: bool = False
     share_metadata: bool = False
+    share_pictures: bool = False
     turns: Positive = 30
     tokens: Positive | None = None
     pictures: Positive | None = None
@@ -77,6 +83,9 @@ class AgentSystemOptions(ChatSystemOptions):
     usd: Annotated[float, Field(gt=0)] | None = None
     subsets: bool = True
     compression: bool = True
+    memory: MemoryForm | None = None
+    division: Division | None = None
+    boxes: BoxUnit | None = None
     compressor: str | None = None
     context_tokens: Positive = 128_000
     context_pictures: Positive = 60
@@ -90,9 +99,12 @@ class AgentSystemOptions(ChatSystemOptions):
         """What the loop takes."""
         return AgentSettings(
             limits=TaskLimits(self.turns, self.tokens, self.pictures, self.seconds, self.usd),
-            memory=MemorySettings(self.compression, self.context_tokens, self.context_pictures),
+            memory=MemorySettings(
+                self.compression, self.context_tokens, self.context_pictures, self.memory or "two-part"
+            ),
             language="zh" if self.language == "zh" else "en",
             subsets=self.subsets,
+            division=self.division or "free",
             temperature=self.temperature,
             max_tokens=self.max_tokens,
             reasoning_effort=self.reasoning_effort,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sightline.agent.finish import AnswerNames, Final, from_text, unread
+from sightline.agent.finish import Final, from_text, unread
 from sightline.agent.loop import cost_of, digest, prompt_of
 from sightline.agent.settings import AgentQuestion
-from sightline.agent.state import AgentState
+from sightline.agent.state import AgentState, PictureNames
 from sightline.agent.system_base import ChatSystemOptions, SystemModels, system_questions, task_content
 from sightline.agent.trajectory import End, Recorder, Start, Turn
 from sightline.benchmark.formats.replies import to_exact
@@ -72,7 +72,7 @@ class Chat:
         return (
             content
             if isinstance(content, Failure)
-            else AgentQuestion(task, content, AgentState(), AnswerNames(()), number)
+            else AgentQuestion(task, content, AgentState(), PictureNames(()), number)
         )
 
     def _request(self, model: str, question: AgentQuestion) -> ChatRequest:

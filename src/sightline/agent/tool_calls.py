@@ -25,6 +25,10 @@ LONGEST = 40_000
 """More characters than this are cut off, whatever a tool says."""
 MOST_CALLS = 16
 """Of one turn; more are refused."""
+_AGAIN = (
+    "You have made this very call before. Its answer, which has not changed, is in this conversation: use it, "
+    "call something else, or give the answer."
+)
 _log = logging.getLogger(__name__)
 
 
@@ -51,6 +55,14 @@ def _name(tool: str) -> str:
     return re.sub(r"[^\w.-]", "_", tool)[:64]
 
 
+def _canonical(arguments: str) -> str:
+    """Arguments in one form, whatever the order and the blanks that a model wrote them with."""
+    try:
+        return orjson.dumps(orjson.loads(arguments), option=orjson.OPT_SORT_KEYS).decode()
+    except (orjson.JSONDecodeError, TypeError):
+        return arguments
+
+
 @dataclass(frozen=True, slots=True)
 class Called:
     """A call that was dealt with: for the trajectory, and for the model."""
@@ -60,11 +72,24 @@ class Called:
 
 
 class Toolbelt:
-    """The tools of one attempt; notes in its state what they found and showed."""
+    """The tools of one attempt; notes in its state what they found and showed.
 
-    def __init__(self, tools: Iterable[Tool], state: AgentState, recorder: Recorder) -> None:
+    A call whose answer the conversation holds already is not made again, unless `repeats` allows it or subsets have
+    changed since; nor is a picture shown again that is still there.
+    """
+
+    def __init__(self, tools: Iterable[Tool], state: AgentState, recorder: Recorder, repeats: bool = False) -> None:
         self._tools = {tool.spec.name: tool for tool in tools}
-        self._state, self._recorder = state, recorder
+        self._state, self._recorder, self._repeats = state, recorder, repeats
+        self._answered: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {}
+        if not repeats:
+            state.in_view = set()
+
+    def forget(self) -> None:
+        """The conversation is gone: what it held may be asked for again."""
+        self._answered.clear()
+        if self._state.in_view is not None:
+            self._state.in_view.clear()
 
     def read(self, call: ToolCall) -> dict[str, Json] | str:
         """The arguments of a call, or what is wrong with them."""
@@ -80,7 +105,12 @@ class Toolbelt:
     async def use(self, call: ToolCall) -> Called:
         """Run a call; a tool's fault is told to the model, and logged."""
         started, before = time.perf_counter(), dict(self._state.subsets)
+        key = (call.name, _canonical(call.arguments))
+        if self._answered.get(key) == before and not self._repeats:
+            return self._called(call, Observation(_AGAIN), repeated=True)
         observation = await self._observed(call)
+        if not observation.error:
+            self._answered[key] = dict(self._state.subsets)
         self._state.note(observation)
         saved = {name: ids for name, ids in self._state.subsets.items() if before.get(name) != ids}
         return self._called(call, observation, saved, time.perf_counter() - started)
@@ -118,6 +148,7 @@ class Toolbelt:
         observation: Observation,
         saved: dict[str, tuple[str, ...]] | None = None,
         seconds: float = 0.0,
+        repeated: bool = False,
     ) -> Called:
         content = rendered(call.name, observation, self._state)
         use = Use(
@@ -132,5 +163,6 @@ class Toolbelt:
             untrusted=observation.untrusted,
             saved=saved or {},
             seconds=round(seconds, 4),
+            repeated=repeated,
         )
         return Called(use, Message("tool", content, tool_call_id=call.id))

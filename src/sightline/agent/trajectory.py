@@ -74,6 +74,8 @@ class Use:
     saved: dict[str, tuple[str, ...]] = field(default_factory=dict)
     "Named subsets that the call made or changed."
     seconds: float = 0.0
+    repeated: bool = False
+    "The conversation holds the answer already, so nothing was done."
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,37 +1,55 @@
-"""Trajectories for other tools: ATIF (one JSON file for each attempt), and ms-swift's tool-call training rows.
+"""Trajectories for other tools: ATIF (one JSON file for each attempt), ms-swift's tool-call training rows, inspect_ai.
 
-| here | ATIF | ms-swift |
-|---|---|---|
-| system prompt, question | steps with source `system`, `user` | `system`, `user`, `<image>` in place of a picture |
-| a turn: text, thought | step with source `agent`, `message`, `reasoning_content` | `assistant`, thought in `<think>` |
-| a tool call | `tool_calls` with parsed `arguments` | `tool_call`, JSON of name and arguments |
-| an observation | `observation.results`, pictures as parts | `tool_response` |
-| a memory | step with source `system` | (the conversation goes on; what was compressed stays) |
-| tokens, money | `metrics`, `final_metrics` | |
+| here | ATIF | ms-swift | inspect_ai |
+|---|---|---|---|
+| system prompt, question | steps with source `system`, `user` | `system`, `user`, `<image>` for a picture | messages |
+| a turn: text, thought | step, `reasoning_content` | `assistant`, thought in `<think>` | message, model event |
+| a tool call | `tool_calls` with parsed `arguments` | `tool_call`, JSON of name and arguments | in its message |
+| an observation | `observation.results` | `tool_response` | message, tool event |
+| a memory | step with source `system` | (the conversation goes on) | user message, info event |
+| tokens, money | `metrics`, `final_metrics` | | usage of the model event |
 
-Pictures are files of the run's `blobs`, by path relative to the run; never base64.
+Pictures are files of the run's `blobs`, by path relative to the run. In a log of inspect_ai they are attachments, once
+a sample, as the tool itself keeps them; so are long texts in events, each of which holds the conversation before it.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from sightline import __version__
-from sightline.agent.trajectory import Memory, Trajectory, Turn, Use, ViewedPicture, trajectories_of, trajectory_path
+from sightline.agent.trajectory import (
+    Memory,
+    Trajectory,
+    Turn,
+    Use,
+    ViewedPicture,
+    read_trajectory_file,
+    trajectories_of,
+    trajectory_path,
+)
+from sightline.benchmark.formats import inspect_log
 from sightline.benchmark.formats.base import Content, Format, FormatOptions
+from sightline.benchmark.formats.scored_run import made_at
 from sightline.corpus.pixels import MIMES, identify
 from sightline.errors import UserError
 from sightline.io.files import whole_folder
 from sightline.io.jsonl import write_json, write_jsonl
 from sightline.runs.folder import BLOBS, blob_path
-from sightline.types import Failure, Run
+from sightline.types import Attempt, Failure, Run
 
 ATIF_VERSION = "ATIF-v1.6"
 MARKER = "index.json"
+# Longer texts of events are attachments, as in inspect_ai's own logs.
+_LONG_TEXT = 100
 _ATIF_PICTURES = frozenset(("image/jpeg", "image/png", "image/gif", "image/webp"))
 
 
@@ -78,6 +96,104 @@ def to_swift(trajectory: Trajectory, folder: Path) -> dict[str, Any]:
             messages += _said(turn, folder, images)
     tools = [_definition(each.name, each.description, each.parameters) for each in start.tools]
     return {"messages": messages, "tools": orjson.dumps(tools).decode(), "images": images}
+
+
+class InspectTranscript:
+    """One attempt as messages, events and attachments of an inspect_ai sample."""
+
+    def __init__(self, trajectory: Trajectory, folder: Path, began: datetime) -> None:
+        start = trajectory.start
+        self._model, self._folder, self._now, self._began = start.model, folder, began, began
+        self._tools = [asdict(each) for each in start.tools]
+        self.attachments: dict[str, str] = {}
+        self.events: list[dict[str, Any]] = []
+        self.messages: list[dict[str, Any]] = []
+        if start.system:
+            self.messages.append({"role": "system", "content": start.system})
+        self.messages.append({"role": "user", "content": self._content(start.prompt)})
+        for step in trajectory.steps:
+            self._remember(step) if isinstance(step, Memory) else self._turn(step)
+
+    def _remember(self, step: Memory) -> None:
+        self.messages.append({"role": "user", "content": step.text})
+        self._event("info", step.cost.seconds, source=f"memory by {step.made_by} ({step.why})", data=step.text)
+
+    def _turn(self, turn: Turn) -> None:
+        cost, thought = turn.cost, turn.thought if turn.thought != turn.text else ""
+        said = [{"type": "reasoning", "reasoning": thought}] if thought else []
+        calls = [{"id": use.id, "function": use.tool, "arguments": _arguments(use)} for use in turn.uses]
+        reply = {
+            "role": "assistant",
+            "content": [*said, {"type": "text", "text": turn.text}] if said else turn.text,
+            "model": self._model,
+            "source": "generate",
+            **({"tool_calls": calls} if calls else {}),
+        }
+        used = {
+            "input_tokens": cost.input - cost.cached,
+            "input_tokens_cache_read": cost.cached,
+            "output_tokens": cost.output,
+            "reasoning_tokens": cost.reasoning,
+            "total_tokens": cost.input + cost.output,
+        }
+        choices = [{"message": reply, "stop_reason": "tool_calls" if calls else "stop"}] if turn.failure is None else []
+        self._event(
+            "model",
+            cost.seconds,
+            model=self._model,
+            input=self.messages,
+            tools=self._tools,
+            tool_choice="auto",
+            config={},
+            output={"model": self._model, "choices": choices, "usage": used, "time": cost.seconds},
+            error=None if turn.failure is None else f"{turn.failure.kind}: {turn.failure.message}",
+        )
+        if turn.failure is None:
+            self.messages.append(reply)
+        for use, call in zip(turn.uses, calls, strict=True):
+            self._use(use, call)
+
+    def _use(self, use: Use, call: dict[str, Any]) -> None:
+        content = self._content((use.observation, *use.pictures))
+        error = {"type": "unknown", "message": use.observation} if use.error else None
+        self._event("tool", use.seconds, type="function", result=content, error=error, **call)
+        shown = {"role": "tool", "content": content, "tool_call_id": use.id, "function": use.tool, "error": error}
+        self.messages.append(_without_none(shown))
+
+    def _event(self, kind: str, seconds: float | None, **fields: Any) -> None:
+        began, self._now = self._now, self._now + timedelta(seconds=seconds or 0)
+        times = {
+            "timestamp": began.isoformat(),
+            "completed": self._now.isoformat(),
+            "working_start": (began - self._began).total_seconds(),
+            "working_time": seconds or 0.0,
+        }
+        self.events.append({"event": kind, **times, **_without_none(self._condensed(fields))})
+
+    def _content(self, parts: Sequence[str | ViewedPicture]) -> str | list[dict[str, str]]:
+        """Words alone as a text; a picture without a blob is named."""
+        found: list[dict[str, str]] = []
+        for part in parts:
+            words = part if isinstance(part, str) else f"photo_id: {part.name}"
+            found.append({"type": "text", "text": words})
+            blob = None if isinstance(part, str) else _blob(part, self._folder)
+            if blob is not None:
+                data = f"data:{_mime(blob)};base64,{base64.b64encode(blob.read_bytes()).decode()}"
+                found.append({"type": "image", "image": self._attached(data)})
+        return found if any(isinstance(part, ViewedPicture) for part in parts) else "".join(map(str, parts))
+
+    def _attached(self, text: str) -> str:
+        name = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        self.attachments[name] = text
+        return f"attachment://{name}"
+
+    def _condensed(self, value: Any) -> Any:
+        """A copy in which long texts are attachments."""
+        if isinstance(value, str):
+            return self._attached(value) if len(value) > _LONG_TEXT else value
+        if isinstance(value, dict):
+            return {name: self._condensed(one) for name, one in value.items()}
+        return [self._condensed(one) for one in value] if isinstance(value, list) else value
 
 
 def _step(step: Turn | Memory, model: str, folder: Path) -> dict[str, Any]:
@@ -212,7 +328,24 @@ def _write_swift(content: Content, path: Path, options: FormatOptions) -> None:
     write_jsonl(path, (to_swift(each, folder) for each in answered))
 
 
+def _write_inspect(content: Content, path: Path, options: FormatOptions) -> None:
+    """A log with what was said between question and answer, where the run has its trajectories."""
+    folder, began = options.source, made_at(options)
+
+    def conversation(attempt: Attempt) -> dict[str, Any]:
+        kept = None if folder is None else trajectory_path(folder, attempt.task_id, attempt.number)
+        if folder is None or kept is None or not kept.is_file():
+            return {}
+        made = InspectTranscript(read_trajectory_file(kept), folder, began)
+        return {"messages": made.messages, "events": made.events, "attachments": made.attachments}
+
+    inspect_log.write(content, path, options, conversation)
+
+
 FORMATS = {
+    "inspect": Format(
+        "inspect", "inspect_ai log, opens in `inspect view`", inspect_log.read, _write_inspect, writes=(Run,)
+    ),
     "atif": Format("atif", "trajectories of a run as ATIF, a folder of JSON files", write=_write_atif, writes=(Run,)),
     "ms-swift": Format(
         "ms-swift", "answered trajectories of a run as tool-call training rows", write=_write_swift, writes=(Run,)

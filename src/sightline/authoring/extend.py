@@ -134,7 +134,7 @@ def extend(
     runs:
         New runs: their folders, files (TREC, ranx, CSV), folders of these, or the runs themselves.
     out:
-        The folder of the new version; runs are kept in `runs` there, with those of the version before.
+        The folder of the new version; runs are kept under runs/ there, with those of the version before.
     depth:
         How many results of each run are to be judged.
 

@@ -15,7 +15,7 @@ from sightline.authoring import judge_photos
 from sightline.authoring import project as files
 from sightline.authoring.judge_function import judge_by_function
 from sightline.authoring.judge_labels import JudgingFigures, JudgingRun
-from sightline.authoring.judge_pool import Bounded, JudgeWork, QueryPool, check_retrievers, make_pool
+from sightline.authoring.judge_pool import JudgeWork, QueryPool, check_retrievers, make_pool
 from sightline.authoring.judge_requests import (
     STAGE,
     GroupVerdicts,
@@ -33,6 +33,7 @@ from sightline.config import Config
 from sightline.engine.user_functions import UserFunction, function_name
 from sightline.english import counted
 from sightline.errors import StoppedError, UserError
+from sightline.metrics.labels.rare_counts import Total
 from sightline.models.protocols import Embedder
 from sightline.types import Failure
 
@@ -248,7 +249,7 @@ def _warnings(figures: JudgingFigures, target: float | None) -> Iterator[str]:
         )
 
 
-def is_short(found: Bounded | None, target: float | None) -> bool:
+def is_short(found: Total | None, target: float | None) -> bool:
     """Is the estimate below the target, or its lower limit below that by more than 0.1?"""
     return found is not None and target is not None and (found.value < target or found.low < target - _SLACK)
 

@@ -31,7 +31,7 @@ from sightline.config import Config
 from sightline.config.settings import ColumnSettings, JudgeSettings
 from sightline.errors import MissingExtraError, UserError, nearest
 from sightline.io.jsonl import write_jsonl
-from sightline.metrics.labels.rare_counts import weighted_count
+from sightline.metrics.labels.rare_counts import Total, weighted_count
 from sightline.metrics.statistics.intervals import wilson
 from sightline.models.protocols import Embedder
 from sightline.retrieval.methods import METHODS
@@ -254,15 +254,6 @@ class JudgeWork:
 
 
 @dataclass(frozen=True, slots=True)
-class Bounded:
-    """A number and its interval."""
-
-    value: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True)
 class Missed:
     """Relevant pictures that nobody judged, over all queries.
 
@@ -275,8 +266,8 @@ class Missed:
     drawn: int = 0
     outside: int = 0
     rate: Estimate | None = None
-    by_draw: Bounded | None = None
-    coverage: Bounded | None = None
+    by_draw: Total | None = None
+    coverage: Total | None = None
 
 
 def estimate_missed(pools: Sequence[QueryPool], relevant: Mapping[str, Mapping[str, bool]]) -> Missed:
@@ -286,7 +277,7 @@ def estimate_missed(pools: Sequence[QueryPool], relevant: Mapping[str, Mapping[s
     coverage = None
     if (missed := drawn.missed) is not None:
         most = (missed.value, missed.high, missed.low)
-        coverage = Bounded(*(found / (found + more) if found + more else 1.0 for more in most))
+        coverage = Total(*(found / (found + more) if found + more else 1.0 for more in most))
     return Missed(found, drawn.pictures, drawn.outside, drawn.rate, drawn.missed, coverage)
 
 
@@ -294,7 +285,7 @@ class _Drawn(NamedTuple):
     pictures: int
     outside: int
     rate: Estimate | None = None
-    missed: Bounded | None = None
+    missed: Total | None = None
 
 
 def _draw(pools: Sequence[QueryPool], relevant: Mapping[str, Mapping[str, bool]]) -> _Drawn:
@@ -320,13 +311,13 @@ def _draw(pools: Sequence[QueryPool], relevant: Mapping[str, Mapping[str, bool]]
     mean = float(np.average(hit, weights=weight))
     low, high = wilson(mean, float(weight.sum() ** 2 / (weight**2).sum()), _LEVEL)
     rate = Estimate(mean, low, high, len(hit), 0, mean, _LEVEL, "wilson")
-    missed = Bounded(mean * outside, low * outside, high * outside)
+    missed = Total(mean * outside, low * outside, high * outside)
     if hits[1]:
         missed = _summed([(np.array(each), np.array(of)) for each, of in zip(hits, weights, strict=True)])
     return _Drawn(len(hit), outside, rate, missed)
 
 
-def _summed(strata: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]) -> Bounded:
+def _summed(strata: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]) -> Total:
     """Finds of each stratum, each standing for N / n pictures, of which itself is judged: gamma intervals, added.
 
     A find in n of N draws stands for w − 1 that are missed, w = N / n; as draws are without replacement, its variance
@@ -340,4 +331,4 @@ def _summed(strata: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]) -
             count = weighted_count(hits[left], w - 1, places, _LEVEL, w * (w - 1))
             value += count.value
             below, above = below + (count.value - count.low) ** 2, above + (count.high - count.value) ** 2
-    return Bounded(value, max(0.0, value - below**0.5), value + above**0.5)
+    return Total(value, max(0.0, value - below**0.5), value + above**0.5)

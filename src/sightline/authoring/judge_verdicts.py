@@ -193,7 +193,7 @@ def agreement(verdicts: Sequence[JudgeVerdict], *, seed: int = 0) -> JudgeAgreem
         {
             (one, other): (
                 percent_agreement(ratings[one], ratings[other]),
-                cohen_kappa(ratings[one], ratings[other], "quadratic"),
+                cohen_kappa(ratings[one], ratings[other], quadratic=True),
             )
             for one, other in combinations(judges, 2)
         },

@@ -143,7 +143,8 @@ class SimilarityStage:
             chosen = chosen.removeprefix("builtin/") if declared is None else declared.embedder
         options: dict[str, Any] = {}
         if isinstance(chosen, str) and chosen.startswith("transformers"):
-            told = {"device": settings.device, "dtype": settings.dtype}
+            told: dict[str, Any] = {"device": settings.device, "dtype": settings.dtype}
+            told["safetensors"] = None if settings.safetensors else False
             options = {name: value for name, value in told.items() if value not in (None, "auto")}
         return EmbedderSession(chosen, project.session, options)
 

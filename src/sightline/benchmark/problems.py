@@ -38,6 +38,9 @@ Report: TypeAlias = Callable[[Sequence[Problem]], None]
 """Where a reader's problems go: into a list, or into an error that stops the reading."""
 
 
+_CORRECT = "correct it; `sightline validate` lists everything that is wrong"
+
+
 class ProblemsError(UserError):
     """Input that can't be used; `problems` holds all that is known to be wrong with it."""
 
@@ -47,12 +50,12 @@ class ProblemsError(UserError):
         if len(self.problems) > _SHOWN:
             shown.append(f"… and {len(self.problems) - _SHOWN:,} more")
         heading = [] if len(shown) == 1 else [f"{len(self.problems):,} problems:"]
-        super().__init__("\n  ".join([*heading, *shown]), fix)
+        super().__init__("\n  ".join([*heading, *shown]), fix or _CORRECT)
 
 
 def stop(problems: Sequence[Problem]) -> NoReturn:
     """The `Report` that ends the reading at the first wrong line."""
-    raise ProblemsError(problems, "correct it; `sightline validate` lists everything that is wrong")
+    raise ProblemsError(problems)
 
 
 def explain(

@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 from sightline.models.built_in import find_built_in
 from sightline.types import Annotation, Benchmark, Json, Run, ScoreWarning
+from sightline.types.chat import split_model
 
 CARD_FIELD = "provenance"
 """Of the card: what `Provenance.to_json` gives."""
@@ -167,7 +168,7 @@ def same_source(
 def _aliases(model: str) -> frozenset[str]:
     """The names that a model goes by in the parameters of a run; a built-in one has an embedder of the same weights."""
     found = find_built_in(model) if is_weak(model) else None
-    return frozenset({model, model.partition("@")[0]} | ({found.embedder} if found is not None else set()))
+    return frozenset({model, split_model(model)[0]} | ({found.embedder} if found is not None else set()))
 
 
 def _names_used(run: Run) -> Iterator[str]:
@@ -176,7 +177,7 @@ def _names_used(run: Run) -> Iterator[str]:
     while left:
         value = left.pop()
         if isinstance(value, str):
-            yield from (value, value.partition("@")[0])
+            yield from (value, split_model(value)[0])
         elif isinstance(value, Mapping):
             left.extend(value.values())
         elif isinstance(value, list | tuple):

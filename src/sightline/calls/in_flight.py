@@ -8,6 +8,7 @@ the disk is full it is given back, and replies that are on their way can still b
 from __future__ import annotations
 
 import errno
+import mmap
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,6 +42,8 @@ class InFlightFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
+        self._map: mmap.mmap | None = None
+        "The slots, written without a system call for each: what is in the map outlives the process, too."
         self._slots: dict[bytes, int] = {}
         self._free: list[int] = []
         self._count = 0
@@ -60,14 +63,15 @@ class InFlightFile:
             if not self._free:
                 self._grow()
             slot = self._slots[call.key] = self._free.pop()
-        os.pwrite(self._file, _record(call), slot * _SLOT)
+        assert self._map is not None
+        self._map[slot * _SLOT : (slot + 1) * _SLOT] = _record(call)
 
     def end(self, key: bytes, size: int = 0) -> None:
         """The call's row, with a reply of so many bytes, is on disk, or it was never sent."""
         self._largest = max(self._largest, size)
         slot = self._slots.pop(key, None)
-        if slot is not None:
-            os.pwrite(self._file, b"\0", slot * _SLOT)
+        if slot is not None and self._map is not None:
+            self._map[slot * _SLOT] = 0
             self._free.append(slot)
 
     def release_room(self) -> bool:
@@ -80,6 +84,8 @@ class InFlightFile:
 
     def close(self) -> None:
         """Remove the file, unless calls are in flight whose rows could not be written."""
+        if self._map is not None:
+            self._map.close()
         if self._slots:
             os.ftruncate(self._file, self._count * _SLOT)
         else:
@@ -89,6 +95,9 @@ class InFlightFile:
     def _grow(self) -> None:
         count = max(_FIRST_SLOTS, 2 * self._count)
         _allocate(self._file, _LEAST_ROOM + count * (_SLOT + max(_ROOM_FOR_CALL, 2 * self._largest)), self.path.parent)
+        if self._map is not None:
+            self._map.close()
+        self._map = mmap.mmap(self._file, count * _SLOT)
         self._free = list(range(count - 1, self._count - 1, -1))
         self._count = count
 

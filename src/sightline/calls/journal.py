@@ -320,7 +320,7 @@ class Journal:
             self._writer.put_later(entry)
 
     def _connect(self) -> sqlite3.Connection:
-        database = open_database(self.path, MIGRATIONS, any_thread=True, fix=REPAIR)
+        database = open_database(self.path, MIGRATIONS, any_thread=True, existing=True, fix=REPAIR)
         database.execute("PRAGMA synchronous = FULL")  # A paid call outlives a power cut, too.
         return database
 

@@ -114,8 +114,12 @@ class JournalOwner:
         if self._file is None:
             private_folder(self._folder)
             file = InFlightFile(self._folder / f"{_NEW}{self._name}")
-            take_lock(file.fileno(), wait=True)
-            file.path = file.path.rename(self._folder / self._name)
+            try:
+                take_lock(file.fileno(), wait=True)
+                file.path = file.path.rename(self._folder / self._name)
+            except BaseException:
+                file.close()  # Left open, it would hold the lock against our own next try.
+                raise
             self._file = file
         return self._file
 

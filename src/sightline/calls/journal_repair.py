@@ -90,7 +90,7 @@ def verify_journal(workspace: Path) -> JournalCheck:
     """Look at every page and every row of a workspace's journal; nothing is changed."""
     path = _existing(workspace)
     with suppress(UserError, *DATABASE_FAULTS):  # Brought up to date where that can be.
-        open_database(path, MIGRATIONS).close()
+        open_database(path, MIGRATIONS, existing=True).close()
     with closing(_read_only(path)) as database:
         fault = _fault(database)
         sound, unchecked, damaged = 0, 0, []
@@ -156,6 +156,8 @@ def _fault(database: sqlite3.Connection) -> str | None:
     """What SQLite finds wrong with the pages; None: nothing."""
     try:
         (said,) = database.execute("PRAGMA integrity_check(1)").fetchone()
+        if not database.execute("PRAGMA user_version").fetchone()[0]:
+            return "the file is empty"
         sound = hits_are_sound(database)
     except DATABASE_FAULTS as error:
         return str(error)

@@ -31,7 +31,7 @@ def _is_first(workspace: Path, host: str) -> bool:
     from sightline.calls.journal_repair import REPAIR
     from sightline.calls.journal_tables import JOURNAL_FILE, MIGRATIONS
 
-    database = open_database(workspace / JOURNAL_FILE, MIGRATIONS, fix=REPAIR)
+    database = open_database(workspace / JOURNAL_FILE, MIGRATIONS, existing=True, fix=REPAIR)
     try:
         return database.execute("INSERT OR IGNORE INTO told VALUES (?, ?)", (host, time.time())).rowcount == 1
     finally:

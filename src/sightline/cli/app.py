@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import select
 import sys
@@ -18,7 +17,7 @@ from cyclopts.exceptions import CycloptsError
 from sightline import __version__, plugins
 from sightline.cli.options import Command, Common, set_up_logging, show_plan
 from sightline.engine.progress import report
-from sightline.errors import SightlineError, UserError
+from sightline.errors import SightlineError, explain_fault
 
 # By group, in the order of the flow: verb, where it lives, what it does.
 _VERBS = {
@@ -181,12 +180,10 @@ def _run(tokens: list[str]) -> None:
             raise  # A process or a connection of ours broke: no user's mistake, and no success.
         for stream in left:  # As `head` does; Python would complain while closing them.
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-    except OSError as error:
-        _fail(_said_of(error), 2)
     except Exception as error:
-        if type(error).__module__ != "sqlite3":
+        if (told := explain_fault(error)) is None:
             raise
-        _fail(_said_of_database(error), 2)
+        _fail(str(told), told.exit_code)
     except KeyboardInterrupt as stop:
         _fail(str(stop) or "stopped; what was done so far is kept, run it again to go on.", 130)
 
@@ -228,27 +225,6 @@ def _has_no_reader(stream: TextIO | None) -> bool:
         return True
     except (OSError, ValueError):  # Closed, or no file at all.
         return False
-
-
-def _said_of(error: OSError) -> str:
-    """What is wrong with a file, and what to do where it is that no more can be written."""
-    said = f"{error.filename or 'the output'}: {error.strerror or error}."
-    if error.errno in (errno.EIO, errno.EROFS):
-        return str(UserError(said, "check the disk, or choose another place that can be written"))
-    if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-        return said
-    return str(UserError(said, "make room, and run the same command again: it goes on, and replies that came are kept"))
-
-
-def _said_of_database(error: Exception) -> str:
-    """What SQLite met in a file of the workspace, and what to do about it."""
-    said = f"a database of the workspace can't be used: {error}."
-    if "full" in str(error):
-        return str(UserError(said, "make room on its disk, and run the same command again: it goes on"))
-    mend = "sightline ledger --repair (the journal), sightline index --rebuild (an index), sightline scan (the corpus)"
-    return str(
-        UserError(said, f"check its disk, and whether another program locks it; what is damaged is mended by {mend}")
-    )
 
 
 def _fail(message: str, code: int) -> None:

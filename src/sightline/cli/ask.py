@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.options import AlbumOptions, ChatOptions, Common
+from sightline.agent.ask import ask as ask_agent
+from sightline.cli.options import AlbumOptions, ChatOptions, Common, described_by
 from sightline.errors import SightlineError, StoppedError
 from sightline.plain_text import printable
 
@@ -23,6 +24,7 @@ Positive = Annotated[int, Parameter(validator=Number(gte=1))]
 _WORDS = 300
 
 
+@described_by(ask_agent)
 def ask(
     question: str,
     /,
@@ -33,6 +35,7 @@ def ask(
     web: str | None = None,
     open_web: Annotated[bool, Parameter(negative="")] = False,
     share_metadata: Annotated[bool, Parameter(negative="")] = False,
+    share_pictures: Annotated[bool, Parameter(negative="")] = False,
     embedder: str | None = None,
     turns: Positive = 30,
     out: AlbumOptions = AlbumOptions(),
@@ -43,26 +46,15 @@ def ask(
 
     Parameters
     ----------
-    question:
-        What you want to know, such as "where did we eat on the day of the storm?"
     in_:
         The folder to look in, sub-folders included; all that the workspace knows when not given.
     tool:
         A tool that may be used; can be repeated. All that suit when not given.
     without_tool:
         A tool that may not be used; can be repeated.
-    web:
-        Where web tools look: searxng:URL, serper, brave, mcp:URL; nowhere when not given.
-    open_web:
-        Let the agent open any address of the public web, not only those that a search, a page or you named.
-    share_metadata:
-        Let the agent send places, names, paths and other metadata of your pictures, and the pictures, to the web.
-    embedder:
-        Who compares pictures and words; as for `search`.
     turns:
         How many turns the agent has; the last one is for the answer.
     """
-    from sightline.agent.ask import ask as ask_agent
     from sightline.agent.settings import AgentSettings, TaskLimits
 
     out.check()
@@ -76,6 +68,7 @@ def ask(
         web=web,
         open_web=open_web,
         share_metadata=share_metadata,
+        share_pictures=share_pictures,
         embedder=embedder,
         settings=AgentSettings(limits=TaskLimits(turns), seed=common.seed),
         watch=None if common.json else lambda record: _show(record, console),
@@ -91,12 +84,14 @@ def _end(asked: AskResult) -> None:
 
     A model that answers only after it was reminded has answered.
     """
+    from sightline.agent.loop import GIVEN_UP
+
     end = asked.answered.end
     if asked.failure is not None and end.forced is None:
         raise SightlineError(f"there is no answer: {asked.failure.message}.", "ask again, or another --model")
-    if asked.failure is not None and end.forced == "no-action":
-        raise SightlineError(f"the model neither acted nor answered: {asked.failure.message}.", "ask another --model")
-    if end.forced is not None and end.forced != "no-action":
+    if asked.failure is not None and end.forced in GIVEN_UP:
+        raise SightlineError(f"the model made no progress: {asked.failure.message}.", "ask another --model")
+    if end.forced is not None and end.forced not in GIVEN_UP:
         raise StoppedError(f"the agent was not done when it reached its limit ({end.forced}).", "give it more --turns")
 
 

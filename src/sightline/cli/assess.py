@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.options import Common, Switch, Whole
+from sightline.assessment import assess as open_assessment
+from sightline.cli.options import Common, Switch, Whole, described_by
 from sightline.io.files import picture_path
 from sightline.plain_text import printable
 
@@ -21,6 +22,7 @@ _KEYS = "s skip, ? can't tell, u undo, q quit"
 _GRADES: dict[str, Grade] = {"0": 0, "1": 1, "2": 2, "3": 3, "s": "skip", "?": "can't tell"}
 
 
+@described_by(open_assessment)
 def assess(
     benchmark: Path,
     /,
@@ -43,19 +45,15 @@ def assess(
         The folder of the benchmark: queries and pictures; labels are not needed.
     runs:
         Folders with what each system returned; those that `make --pool` kept in the benchmark when not given.
-    goal:
-        Find the best system, or measure the score of each.
     half_width:
-        How exact to be: systems that are known to differ by no more than about so much count as settled, too.
-    people:
-        How many people judge; with two or more, one picture in five is given to two of them.
+        How exact to be, in dcg@10 (whose differences are about two thirds of those in nDCG@10): systems that surely
+        differ by no more than this count as equally good. With --goal score, each score is measured to ± this.
     person:
         Who is judging here.
     no_open:
         Print where each picture is instead of opening it in the system's viewer.
     """
     from sightline.assessment import GRADES
-    from sightline.assessment import assess as open_assessment
 
     keys = ", ".join(f"{grade} {said}" for grade, said in GRADES.items()) + f"; {_KEYS}"
     seed = 0 if common.seed is None else common.seed
@@ -104,6 +102,8 @@ def _judge(found: Assessment, person: str, most: int | None, keys: str, *, opens
         if key.strip() == "u":
             found.undo(person)
         elif key.strip() in _GRADES:
+            if found.has_told(pair, person):
+                sys.stderr.write(f'"{person}" has graded this picture elsewhere. Give each person a --person.\n')
             found.tell(pair, _GRADES[key.strip()], person)
         else:
             sys.stderr.write(f"{keys}\n")

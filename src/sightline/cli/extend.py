@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sightline.cli.options import Common, Positive
+from sightline.authoring.extend import extend as extend_benchmark
+from sightline.cli.options import Common, Positive, described_by
 
 
+@described_by(extend_benchmark)
 def extend(benchmark: Path, /, *runs: Path, out: Path, depth: Positive = 10, common: Common = Common()) -> None:
     """Make the next version of a benchmark, in which what new runs found and nobody judged is to be judged.
 
@@ -15,17 +17,9 @@ def extend(benchmark: Path, /, *runs: Path, out: Path, depth: Positive = 10, com
 
     Parameters
     ----------
-    benchmark:
-        The folder of the benchmark.
     runs:
         New runs: folders, files of results (TREC, ranx, CSV), or folders of these.
-    out:
-        The folder of the new version.
-    depth:
-        How many results of each run are to be judged.
     """
-    from sightline.authoring.extend import extend as extend_benchmark
-
     common.ignores_limit()
     done = extend_benchmark(benchmark, runs, out, depth=depth)
     common.warn(done.warnings)

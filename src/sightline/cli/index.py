@@ -7,9 +7,11 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from sightline.cli.options import BudgetOptions, Common, Switch
+from sightline.cli.options import BudgetOptions, Common, Switch, described_by
+from sightline.indexing import index as build
 
 
+@described_by(build)
 def index(
     folder: Path | None = None,
     /,
@@ -30,10 +32,6 @@ def index(
 
     Parameters
     ----------
-    folder:
-        A folder of pictures, which is scanned first, or a benchmark; all that the workspace knows when not given.
-    name:
-        What the index is called: "default", or like its benchmark, when not given.
     embedder:
         Who makes the vectors; the one that built the index before, else the configured one, else photos.
     backend:
@@ -49,10 +47,7 @@ def index(
         Make token vectors too, for `search --late`, where the embedder gives any.
     vectors:
         With --no-vectors only words and metadata are indexed.
-    rebuild:
-        Start from nothing, where an index was damaged; vectors come from the workspace, nothing is embedded again.
     """
-    from sightline.indexing import index as build
     from sightline.retrieval.index.build import Parts
 
     if folder is None:

@@ -62,7 +62,7 @@ def make(
     if common.json:
         common.print_json(made.to_json())
     elif file is not None:
-        common.note([f"Next step: sightline assess {made.folder}"])
+        common.note([f"Next step: sightline view {made.folder} (or, in the terminal: sightline assess {made.folder})"])
     elif made.bench is not None:
         common.console.print(f"  next: {_next_step(made)}", markup=False, soft_wrap=True)
 
@@ -152,6 +152,7 @@ def query(*, job: ChatJob = ChatJob()) -> None:
 Many = Annotated[list[str] | None, Parameter(consume_multiple=False, negative="")]
 
 
+@app.command(sort_key=6)
 def judge(*, panel: Many = None, embedder: str | None = None, job: ChatJob = ChatJob()) -> None:
     """Have every picture of each pool judged by those who see it, into qrels.jsonl, seeds first.
 
@@ -172,6 +173,7 @@ def judge(*, panel: Many = None, embedder: str | None = None, job: ChatJob = Cha
     job.ask(JudgeStage(judges, job.batching.wish(), embedder))
 
 
+@app.command(sort_key=7)
 def similarity(
     *, embedder: str | None = None, job: JudgedJob = JudgedJob(), endpoint: EndpointArguments = EndpointArguments()
 ) -> None:
@@ -187,6 +189,7 @@ def similarity(
     job.run(SimilarityStage(embedder), endpoint.calls(job.common))
 
 
+@app.command(sort_key=8)
 def similarity_retry(
     *, embedder: str | None = None, job: MakeJob = MakeJob(), endpoint: EndpointArguments = EndpointArguments()
 ) -> None:
@@ -202,6 +205,7 @@ def similarity_retry(
     job.run(SimilarityStage(embedder, retry=True, name="similarity-retry"), endpoint.calls(job.common))
 
 
+@app.command(sort_key=9)
 def audit(bench: Path | None = None, /, *, job: JudgedJob = JudgedJob()) -> None:
     """Say what the benchmark is worth: blind baselines, look-alikes, lopsided queries, drift, checked labels.
 
@@ -221,6 +225,7 @@ def audit(bench: Path | None = None, /, *, job: JudgedJob = JudgedJob()) -> None
         job.common.console.print(result.wrote[1].read_text("utf-8").rstrip(), markup=False, soft_wrap=True)
 
 
+@app.command(sort_key=10)
 def assemble(*, bench: Path | None = None, job: JudgedJob = JudgedJob()) -> None:
     """Put the files of the project together into a benchmark that `run`, `score` and `publish` take.
 
@@ -234,6 +239,7 @@ def assemble(*, bench: Path | None = None, job: JudgedJob = JudgedJob()) -> None
     job.run(AssembleStage(bench))
 
 
+@app.command(sort_key=11)
 def review(
     source: Path | None = None,
     /,
@@ -275,21 +281,15 @@ def review(
     job.run(ReviewStage(source, bench, people, accepted_only, dry_run))
 
 
-_LATER: tuple[tuple[int, Callable[..., None], str, str], ...] = (
-    (6, judge, "judge", "Have every picture of each pool judged by those who see it, into qrels.jsonl."),
-    (7, similarity, "similarity", "Add to each judged pair how alike its query and its picture are."),
-    (8, similarity_retry, "similarity-retry", "Look again at the pairs that have no similarity."),
-    (9, audit, "audit", "Say what the benchmark is worth: blind baselines, look-alikes, drift, checked labels."),
-    (10, assemble, "assemble", "Put the files of the project together into a benchmark."),
-    (11, review, "review", "Make what people decided count, as a new version of a benchmark."),
-    (20, publishing.read_batch, "read-batch", "Take in what a batch answered to benchmaker."),
-    (21, publishing.add_metadata, "add-metadata", "Copy what is known of the pictures into annotations and judgments."),
-    (22, publishing.summary, "summary", "Count and draw what the benchmark holds: one page, CSV and PNG files."),
-    (23, publishing.publish, "publish", "Build the data set as others get it, and put it on the Hugging Face hub."),
-    (24, publishing.takedown, "takedown", "Publish again without a picture, and name the scores that it touches."),
-    (25, publishing.status, "status", "Say how far the project is, and what comes next."),
-    (26, publishing.check_urls, "check-urls", "Ask for every picture at its web address."),
-    (27, publishing.clean, "clean", "Take away files that stages wrote, and nothing else."),
+_LATER: tuple[Callable[..., None], ...] = (
+    publishing.read_batch,
+    publishing.add_metadata,
+    publishing.summary,
+    publishing.publish,
+    publishing.takedown,
+    publishing.status,
+    publishing.check_urls,
+    publishing.clean,
 )
-for _order, _command, _name, _line in _LATER:
-    app.command(_command, name=_name, help=_line, sort_key=_order)
+for _order, _command in enumerate(_LATER, 20):
+    app.command(_command, sort_key=_order)

@@ -36,6 +36,7 @@ def mcp(
     freeze: Path | None = None,
     open_web: Annotated[bool, Parameter(negative="")] = False,
     share_metadata: Annotated[bool, Parameter(negative="")] = False,
+    share_pictures: Annotated[bool, Parameter(negative="")] = False,
     embedder: str | None = None,
     common: Common = Common(),
 ) -> None:
@@ -55,13 +56,16 @@ def mcp(
     without_tool:
         Do not offer this tool; can be repeated.
     web:
-        The web for WebSearch and OpenPage: searxng:URL, serper, brave, mcp:URL or frozen:FILE; none when not given.
+        The web for WebSearch and OpenPage: searxng:URL, serper, brave, serpapi, index:URL, mcp:URL or
+        frozen:RUN; none when not given.
     freeze:
         Keep what the web answers in this file, and do not ask it again.
     open_web:
         Let OpenPage open any address of the public web, not only those that a search or a page named.
     share_metadata:
         Let queries hold places, names, paths and other metadata of your pictures that the tools have told.
+    share_pictures:
+        Let the model send your pictures, without their metadata, to the service that searches the web by picture.
     embedder:
         Who compares pictures and words; the one of the index when not given.
     """
@@ -83,6 +87,7 @@ def mcp(
         web=surfed,
         open_web=open_web,
         share_metadata=share_metadata,
+        share_pictures=share_pictures,
         embedder=embedder,
         session=common.session(),
     ) as desk:

@@ -158,7 +158,7 @@ def _add(stage: StageName, order: int, line: str) -> None:
 
 _add("parse", 1, "Note by what each picture could be found again, into parsed.jsonl.")
 _add("associate", 2, "Compare clues with the pictures nearest to them, into associations.jsonl.")
-_add("graph", 3, "Join both into a memory graph, graph.jsonl, with a page to look at. Asks nobody.")
+_add("graph", 3, "Join both into a memory graph, graph.jsonl. Asks nobody.")
 _add("queries", 4, "Draft requests from subgraphs, into queries.jsonl.")
 _add("check", 5, "Refuse drafts that need no reasoning or are not certain, into checked.jsonl.")
 

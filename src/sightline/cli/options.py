@@ -312,7 +312,7 @@ class ChatOptions(EndpointArguments):
     """For what asks a chat model."""
 
     model: str | None = None
-    "Who is asked, such as openai/gpt-5-mini or ollama/llava."
+    "Who is asked, such as openai/gpt-5-mini, ollama/llava or vllm/qwen3-vl@http://localhost:8000/v1."
     fresh: Switch = False
     "Ask also for what the journal answers."
 

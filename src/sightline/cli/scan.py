@@ -1,4 +1,4 @@
-"""`sightline scan DIR`."""
+"""`sightline scan DIR|SOURCE`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sightline.pictures import scan as scan_folder
 
 @described_by(scan_folder)
 def scan(
-    directory: Path,
+    source: str,
     /,
     *,
     rights: Path | None = None,
@@ -19,12 +19,13 @@ def scan(
     follow_links: bool | None = None,
     common: Common = Common(),
 ) -> None:
-    """Read the pictures of a folder into a corpus. Nothing is ever written to the folder.
+    """Read the pictures of a folder, or of another source, into a corpus. Nothing is ever written there.
 
     Parameters
     ----------
-    directory:
-        The folder with the pictures; sub-folders are included.
+    source:
+        The folder with the pictures, sub-folders included; or an Apple Photos library, a zip of a Google Takeout, or
+        an Immich server (immich:http://localhost:2283, with its key in $IMMICH_API_KEY).
     owner_pattern:
         Where the owner's name stands in a path, such as "{owner}/*".
     follow_links:
@@ -33,7 +34,7 @@ def scan(
     session = common.session(overrides={"scan.owner_pattern": owner_pattern})
     paths = session.config.paths
     summary = scan_folder(
-        directory,
+        source,
         rights=rights or paths.rights,
         metadata=metadata or paths.metadata,
         follow_links=follow_links,

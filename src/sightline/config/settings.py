@@ -91,9 +91,6 @@ class ChatStageSettings(StrictModel):
         None, ge=1, description="Most requests in one provider batch; the provider's limit when not set."
     )
     batch_window: str = Field("24h", description="How long a provider batch may take.")
-    max_batches: int | None = Field(
-        None, ge=1, description="Provider batches under way at once; all of them when not set."
-    )
 
 
 class AnnotateSettings(ChatStageSettings):
@@ -212,7 +209,6 @@ class PublishSettings(StrictModel):
 
     repo: str | None = Field(None, description='The data set there, as "owner/name".')
     private: bool = Field(True, description="Only the owner sees it.")
-    workers: int | None = Field(None, ge=1, description="Processes that prepare the upload; one per core when not set.")
     token: Secret | None = environment_field("The owner's access token.", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
 
 
@@ -277,6 +273,8 @@ class ScanSettings(StrictModel):
     follow_links: bool = Field(False, description="Follow links that lead out of a folder.")
     owner_pattern: str | None = Field(None, description='Where the owner stands in a path: "{owner}/*".')
     workers: int | None = Field(None, ge=1, description="Worker processes; one per core when not set.")
+    film_pictures: int = Field(40, ge=0, description="The most pictures that are made of a film; 0 leaves films out.")
+    film_minutes: float = Field(120.0, gt=0, description="Only so many minutes of a film are looked at.")
 
 
 @known_as("DuplicateSettings")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sightline.corpus.film import FOLDER
 from sightline.corpus.names import path_of, picture_id
 from sightline.display import Shown
 from sightline.english import counted
@@ -140,12 +141,18 @@ def _refuse_inside(target: Path, places: Sequence[tuple[Picture, tuple[str, ...]
     """Nothing is written to a folder of pictures: an id says how far below its folder a file lies."""
     real = Path(os.path.realpath(target))
     roots = {path.parents[min(each.id.count("/"), len(path.parents) - 1)] for each, _ in places if (path := each.path)}
+    # Frames of films lie in the workspace, below the path of their film's folder.
+    roots |= {Path(root.anchor, *root.parts[at + 1 :]) for root in roots for at in _indices(root.parts, FOLDER)}
     for root in roots:
         if root.name and real.is_relative_to(os.path.realpath(root)):
             raise UserError(
                 f"{target} lies inside the pictures' folder {root}, where nothing is ever written.",
                 f"Choose a place outside it, such as {root.parent / target.name}.",
             )
+
+
+def _indices(parts: Sequence[str], wanted: str) -> list[int]:
+    return [at for at, part in enumerate(parts) if part == wanted]
 
 
 def _file_of(picture: Picture, others: Sequence[str]) -> Path | None:

@@ -8,11 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sightline.config import DuplicateSettings, EventSettings
+from sightline.corpus.film import FRAME
 from sightline.corpus.near_duplicates import Pairs, connected, near_pairs
 from sightline.corpus.store import LIVE_PICTURES, CorpusStore
 from sightline.types import GroupKind
@@ -25,7 +28,7 @@ edited copy is brighter everywhere, while other things before the same backdrop 
 _NEIGHBOURS = 64
 """Of pictures with one hash, each is compared with so many: thousands of empty pages are not compared all with all."""
 _AT_ONCE = 65_536
-GROUPING = 2
+GROUPING = 3
 """Counts the rules by which groups are found: a workspace that an earlier one grouped is grouped anew."""
 
 
@@ -208,6 +211,8 @@ def rebuild_groups(store: CorpusStore, duplicates: DuplicateSettings, events: Ev
                 row_number() OVER (PARTITION BY p.{column} ORDER BY p.taken_key, p.id) - 1, p.id
                 {LIVE_PICTURES} AND p.{column} IS NOT NULL"""
             )
+        _write(store, "album", _albums(store))
+        _write(store, "film", _films(store))
 
 
 def count_groups(store: CorpusStore) -> dict[str, int]:
@@ -232,6 +237,23 @@ def _events(store: CorpusStore, settings: EventSettings) -> Iterator[tuple[str, 
         number = number + 1 if name == last else 1
         last = name
         yield (name if number == 1 else f"{name}-{number}"), [moment.id for moment in event]
+
+
+def _albums(store: CorpusStore) -> Iterator[tuple[str, list[str]]]:
+    """`album/Summer in Rome`, of what programs for photographs said."""
+    rows = store.database.execute(
+        """SELECT a.value, p.id FROM pictures AS p JOIN files AS f ON f.id = p.file,
+        json_each(p.given, '$.album') AS a WHERE f.state <> 'deleted' ORDER BY a.value, p.taken_key, p.id"""
+    )
+    for name, members in groupby(rows, key=itemgetter(0)):
+        yield f"album/{name}", [id_ for _, id_ in members]
+
+
+def _films(store: CorpusStore) -> Iterator[tuple[str, list[str]]]:
+    """`film/2021/clip.mp4`, its frames in order of time."""
+    rows = store.database.execute(f"SELECT p.id {LIVE_PICTURES} AND f.reader = ? ORDER BY p.id", (FRAME,))
+    for film, members in groupby((id_ for (id_,) in rows), key=lambda id_: id_.rpartition("/")[0]):
+        yield f"film/{film}", list(members)
 
 
 def _write(store: CorpusStore, kind: GroupKind, groups: Iterable[tuple[str, Sequence[str]]]) -> None:

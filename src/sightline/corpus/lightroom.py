@@ -1,22 +1,17 @@
 """Lightroom Classic catalogues (`.lrcat`, SQLite): stars, flags, labels, keywords, people, collections of each file.
 
 A catalogue is only read. What it says of a picture becomes metadata that filters know: `rating >= 4`, `pick:picked`,
-`label:red`, `collection:"Best of 2021"`, and keywords, beside those of the file, as tags.
+`label:red`, `album:"Best of 2021"`, and keywords, beside those of the file, as tags.
 """
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 
-import orjson
-
-from sightline.corpus.names import picture_id
-from sightline.corpus.store import LIVE_PICTURES, CorpusStore
 from sightline.errors import UserError
 from sightline.types import Json
 
@@ -29,7 +24,7 @@ _FILES = """SELECT b.id_local, r.absolutePath || f.pathFromRoot || b.baseName ||
 _KEYWORDS = """SELECT i.rootFile, k.name, {kind} FROM AgLibraryKeywordImage AS m
     JOIN Adobe_images AS i ON i.id_local = m.image JOIN AgLibraryKeyword AS k ON k.id_local = m.tag
     WHERE k.name IS NOT NULL ORDER BY k.name"""
-_COLLECTIONS = """SELECT i.rootFile, c.name, 'collection' FROM AgLibraryCollectionImage AS m
+_COLLECTIONS = """SELECT i.rootFile, c.name, 'album' FROM AgLibraryCollectionImage AS m
     JOIN Adobe_images AS i ON i.id_local = m.image JOIN AgLibraryCollection AS c ON c.id_local = m.collection
     WHERE c.creationId = 'com.adobe.ag.library.collection' AND CAST(coalesce(c.systemOnly, 0) AS REAL) = 0
     ORDER BY c.name"""
@@ -62,37 +57,3 @@ def _labels(database: sqlite3.Connection) -> Mapping[int, Mapping[str, list[str]
             if name not in found[file][kind]:
                 found[file][kind].append(name)
     return found
-
-
-def merge_catalogue(store: CorpusStore, path: Path) -> int:
-    """Merge a catalogue into the pictures that it names; how many files of the workspace's folders it names in vain."""
-    known = _known(store)
-    below = tuple(f"{picture_id(os.fsencode(root.path))}/" for root in store.roots())
-    unmatched = 0
-    with store.transaction():
-        for name, said in read_catalogue(path):
-            full = picture_id(os.fsencode(name))
-            id_, keywords = known.get(full, (None, []))
-            if id_ is None:
-                unmatched += full.startswith(below)
-                continue
-            both = dict.fromkeys([*keywords, *_list(said.get("keywords"))])
-            store.give(id_, said | ({"keywords": list[Json](both)} if both else {}))
-    return unmatched
-
-
-def _known(store: CorpusStore) -> dict[str, tuple[str, list[Json]]]:
-    """By path: a picture's id, and the keywords of its file. Lightroom names the RAW of a pair, so parts count too."""
-    roots = {root.id: os.fsencode(root.path) for root in store.roots()}
-    found: dict[str, tuple[str, list[Json]]] = {}
-    for id_, root, path, extra in store.database.execute(f"SELECT p.id, f.root, f.path, p.extra {LIVE_PICTURES}"):
-        own = orjson.loads(extra)
-        full = picture_id(roots[root] + b"/" + path)
-        found[full] = id_, _list(own.get("keywords"))
-        for part in _list(own.get("parts")):
-            found.setdefault(f"{full.rpartition('/')[0]}/{picture_id(os.fsencode(str(part)))}", found[full])
-    return found
-
-
-def _list(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else []

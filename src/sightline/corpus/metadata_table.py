@@ -14,7 +14,7 @@ from typing import IO, Any, TypeAlias
 
 import numpy as np
 
-from sightline.errors import MissingExtraError, UserError
+from sightline.errors import READ_AGAIN, MissingExtraError, UserError
 from sightline.io.jsonl import LineError, read_jsonl
 from sightline.io.unpacked import parquet_batches
 from sightline.types import Json
@@ -108,7 +108,7 @@ def _open_text(path: Path) -> IO[str]:
     try:
         return path.open(encoding="utf-8-sig", newline="")
     except OSError as error:
-        raise UserError(f"{path} can't be read: {error.strerror}.") from error
+        raise UserError(f"{path} can't be read: {error.strerror}.", READ_AGAIN) from error
 
 
 def _csv_rows(path: Path, file: IO[str]) -> Iterator[tuple[int, list[str]]]:

@@ -8,21 +8,23 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 
-from sightline.corpus.metadata.sidecar import EXTENSIONS
+from sightline.corpus.metadata.sidecar import EDITED, EXTENSIONS
 
 _RAW = frozenset({"cr2", "cr3", "nef", "nrw", "arw", "srf", "sr2", "raf", "orf", "rw2", "dng", "pef", "rwl", "srw"})
 _FILMS = frozenset({"mov", "mp4"})
 _RECIPES = frozenset({"aae", "pp3"})
 """What was done to a picture, kept beside it by Apple Photos and by RawTherapee."""
-_PARTS = _RAW | _FILMS | _RECIPES
-_EDITED = re.compile(r"(IMG_)E(\d{4,}\.)(?:jpe?g|heic|png)", re.IGNORECASE)
+PART_EXTENSIONS = _RAW | _FILMS | _RECIPES
+_EDITED = re.compile(
+    rf"(IMG_)E(\d{{4,}})\.(?:jpe?g|heic|png)|(.+)-(?:{EDITED})(|\(\d+\))\.(?:{'|'.join(EXTENSIONS)})", re.IGNORECASE
+)
 _MOTION = re.compile(rb"""(?:MotionPhoto|MicroVideo)(?:="1"|>1<)""")
 _XMP_WITHIN = 1 << 17
 
 
 def may_be_part(name: str) -> bool:
     """Does the extension say that it is a part, if there is a picture that it can belong to?"""
-    return _extension(name) in _PARTS
+    return _extension(name) in PART_EXTENSIONS
 
 
 def is_raw_name(name: str) -> bool:
@@ -36,9 +38,9 @@ def is_original(name: str, stems: Collection[str]) -> bool:
 
 
 def original_stem(name: str) -> str | None:
-    """`IMG_E1234.JPG`, which a phone makes of an edit, → `IMG_1234`; None for any other name."""
+    """`IMG_E1234.JPG`, which a phone makes of an edit, → `IMG_1234`; Google's `a-edited(1).jpg` → `a(1)`; else None."""
     edited = _EDITED.fullmatch(name)
-    return None if edited is None else f"{edited[1]}{edited[2]}"[:-1]
+    return None if edited is None else "".join(filter(None, edited.groups()))
 
 
 def stem_of(name: str) -> str:

@@ -34,7 +34,7 @@ MAX_FILE_BYTES = 256 << 20
 """What is sent or shown is no larger."""
 MAX_PIXELS = 180_000_000
 """More pixels than this is a decompression bomb."""
-OPTIONAL = {"heif": "HEIC", "raw": "RAW"}
+OPTIONAL = {"heif": "HEIC", "raw": "RAW", "video": "videos"}
 _OBJECT = re.compile(r"<[^<>]* at 0x[0-9a-f]+>")
 """How Python names an object in a message, which says nothing to a person."""
 _AVIF_BRANDS = {b"avif", b"avis"}
@@ -69,7 +69,8 @@ class MissingDecoderError(RefusedError):
 
     def __init__(self, extra: str) -> None:
         super().__init__(
-            "RAW" if extra == "raw" else "unreadable", f"{OPTIONAL[extra]} needs pip install 'sightline[{extra}]'"
+            {"raw": "RAW", "video": "video"}.get(extra, "unreadable"),
+            f"{'a video' if extra == 'video' else OPTIONAL[extra]} needs pip install 'sightline[{extra}]'",
         )
         self.extra = extra
 
@@ -102,9 +103,15 @@ def has_heif() -> bool:
     return find_spec("pillow_heif") is not None
 
 
+def has_video() -> bool:
+    """Is the extra that reads films installed?"""
+    return find_spec("av") is not None
+
+
 def missing_decoders() -> tuple[str, ...]:
     """The extras that would read more formats, and are not installed."""
-    return tuple(extra for extra, is_there in (("heif", has_heif()), ("raw", has_raw())) if not is_there)
+    there = {"heif": has_heif(), "raw": has_raw(), "video": has_video()}
+    return tuple(extra for extra, is_there in there.items() if not is_there)
 
 
 def _learn_heif() -> None:

@@ -19,16 +19,28 @@ from pathlib import Path
 from typing import Any
 
 from sightline.config import Config
-from sightline.corpus.file_reader import PictureReading, ReadJob, RefusedFile, UnchangedFile, current_readers, read_file
+from sightline.corpus.apple_photos import is_library
+from sightline.corpus.file_reader import (
+    FilmReading,
+    PictureReading,
+    ReadJob,
+    RefusedFile,
+    UnchangedFile,
+    current_readers,
+    read_file,
+)
+from sightline.corpus.film import FilmLimits
 from sightline.corpus.groups import GROUPING, count_groups, rebuild_groups
-from sightline.corpus.lightroom import ENDING, merge_catalogue
+from sightline.corpus.lightroom import ENDING, read_catalogue
 from sightline.corpus.metadata_table import read_metadata_rows
 from sightline.corpus.names import owner_of, owner_reader
 from sightline.corpus.pixels import MissingDecoderError, missing_decoders
 from sightline.corpus.rights import RightsMap
 from sightline.corpus.schema import DamagedCorpusError, set_aside
 from sightline.corpus.skips import SkippedKind, kinds_of
+from sightline.corpus.sources import FileList, Merged, Source, merge_records, open_source
 from sightline.corpus.store import CorpusRoot, CorpusStore, MissingFile
+from sightline.corpus.takeout import albums
 from sightline.corpus.walk import NOT_FOLLOWED, FolderWalk
 from sightline.display import Shown
 from sightline.engine.progress import advancing, progress
@@ -37,10 +49,12 @@ from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io.files import PathLike
 from sightline.io.sqlite import DATABASE_FAULTS, is_damage
-from sightline.types import Rights
+from sightline.types import Json, Rights
 
 _log = logging.getLogger(__name__)
 _COMMIT_EVERY_SECONDS = 0.5
+_CATALOGUE = dict[str, Json].fromkeys(("album", "people", "keywords", "rating", "pick", "label"))
+"""What a catalogue may say: what it no longer does is taken back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,31 +173,35 @@ def scan_folder(
     metadata: PathLike | None = None,
     follow_links: bool | None = None,
     limit: int | None = None,
+    local_only: bool = False,
 ) -> ScanSummary:
-    """Read the pictures of a folder into the workspace's corpus; the folder itself is never written to.
+    """Read the pictures of a folder, or of another source, into the workspace's corpus; it is never written to.
 
     Only what changed since the last scan is read. Killed at any moment, the next scan finishes the job. Whether links
     out of the folder are followed is remembered for its root.
     """
     started = time.monotonic()
-    root_path, workspace_path = checked_places(Path(folder), workspace)
+    workspace = workspace.expanduser().absolute()
     table = None if metadata is None else Path(metadata).expanduser()
     if table is not None and not table.is_file():
         raise UserError(f"there is no metadata file {table}.", "check the path after --metadata")
-    store, given = _open_store(workspace_path)
+    source = open_source(folder, workspace, local_only=local_only)
+    root_path, _ = checked_places(source.folder, workspace)
+    store, given = _open_store(workspace)
     with store:
         map_ = None if rights is None else Path(rights).expanduser()
         derive = DerivedColumns.remembered(store, config.scan.owner_pattern, map_)
-        root, part = _root_of(store, root_path)
+        root, part = (_own_root(store, root_path), b"") if source.own else _root_of(store, root_path)
         follows = _follows(store, root, follow_links, config.scan.follow_links)
-        scanner = _Scanner(store, root, part, config, derive, limit, follows)
+        files = source.files or FolderWalk(root.path, part, config.scan.hidden, follows)
+        scanner = _Scanner(store, root, part, config, derive, limit, files, Counter(source.unread))
         changes = scanner.run()
         with store.transaction():
             for picture, values in given.items():
                 store.give(picture, values)
-        unmatched = 0 if table is None else _merge_metadata(store, table)
+        merged = _merge(store, root, source, table)
         stamp = f"{GROUPING} {derive.stamp} {config.duplicates!r} {config.events!r}"
-        if changes != ScanChanges() or table is not None or store.note("groups") != stamp:
+        if changes != ScanChanges() or merged.changed or store.note("groups") != stamp:
             derive.apply_to_all()
             rebuild_groups(store, config.duplicates, config.events)
             store.set_note("groups", stamp)
@@ -191,7 +209,7 @@ def scan_folder(
         if store.forget_empty(root):
             _log.warning("%s holds no pictures.", root_path)
         _tell_missing_decoder(store)
-        found = _summary(store, scanner.warnings, changes, unmatched, time.monotonic() - started)
+        found = _summary(store, scanner.warnings, changes, merged.unmatched, time.monotonic() - started)
         kinds = kinds_of(store.skipped(root, part))
         return replace(found, skipped_here=store.count_skipped(root, part), skipped_kinds=kinds)
 
@@ -212,7 +230,9 @@ def checked_places(folder: Path, workspace: Path) -> tuple[Path, Path]:
     root, workspace = folder.expanduser().absolute(), workspace.expanduser().absolute()
     root = Path(os.path.normpath(root))
     if root.exists() and not root.is_dir():
-        raise UserError(f"{root} is a file, not a folder of pictures.", f"give its folder: {root.parent}")
+        fix = f"give it with its pictures: sightline scan FOLDER --metadata {root}"
+        fix = fix if root.suffix.lower() == ENDING else f"give its folder: {root.parent}"
+        raise UserError(f"{root} is a file, not a folder of pictures.", fix)
     real_root, real_workspace = os.path.realpath(root), os.path.realpath(workspace)
     if os.path.commonpath([real_root, real_workspace]) == real_root:
         raise UserError(
@@ -244,9 +264,16 @@ def _open_store(workspace: Path) -> tuple[CorpusStore, dict[str, dict[str, Any]]
     return CorpusStore(workspace), given
 
 
+def _own_root(store: CorpusStore, folder: Path) -> CorpusRoot:
+    """The root that is this folder, even where it lies within another one."""
+    return next((root for root in store.roots() if root.path == folder), None) or store.add_root(folder)
+
+
 def _root_of(store: CorpusStore, folder: Path) -> tuple[CorpusRoot, bytes]:
     """The workspace's root that holds the folder, and the folder's path under it (empty: the whole root)."""
     for root in store.roots():
+        if is_library(root.path):
+            continue
         if folder == root.path or root.path in folder.parents:
             part = b"" if folder == root.path else os.fsencode(folder.relative_to(root.path))
             if not folder.is_dir() and part:
@@ -282,24 +309,28 @@ class _Scanner:
     config: Config
     derive: DerivedColumns
     limit: int | None
-    follow_links: bool
-    warnings: Counter[str] = field(default_factory=Counter)
+    files: FileList
+    warnings: Counter[str]
 
     def run(self) -> ScanChanges:
         settings = self.config.scan
-        walk = FolderWalk(self.root.path, self.part, settings.hidden, self.follow_links)
         with progress("look", None) as advance:
-            seen = self.store.remember_seen(islice(advancing(walk, advance), self.limit))
-        self.warnings.update(walk.warnings)
+            seen = self.store.remember_seen(islice(advancing(self.files, advance), self.limit))
+        self.warnings.update(self.files.warnings)
         gone = [] if self.limit is not None else self.store.gone(self.root, self.part)
-        offline, deleted = self._sort_out(gone, walk.unreachable, seen)
-        self.store.set_state(offline, "offline")
-        self.store.set_state(deleted, "deleted")
-        todo = self.store.plan_reading(self.root, current_readers(settings.max_pixels, missing_decoders()))
+        offline, deleted = self._sort_out(gone, self.files.unreachable, seen)
+        self.store.set_state(self.root, offline, "offline")
+        self.store.set_state(self.root, deleted, "deleted")
+        readers = current_readers(settings.max_pixels, self._film_limits(), missing_decoders())
+        todo = self.store.plan_reading(self.root, readers)
         _log.info("%d files, %d to read", seen, todo)
         counts = self._read(todo) if todo else Counter()
         moved = counts["moved"]
         return ScanChanges(counts["new"], counts["changed"], moved, max(0, len(deleted) - moved), len(offline))
+
+    def _film_limits(self) -> FilmLimits:
+        settings = self.config.scan
+        return FilmLimits(settings.film_pictures, settings.film_minutes, self.store.workspace)
 
     def _sort_out(self, gone: list[MissingFile], unreachable: list[bytes], seen: int) -> tuple[list[int], list[int]]:
         """Files that can't be seen for want of their folder or drive, and files that were deleted."""
@@ -316,7 +347,7 @@ class _Scanner:
         settings = self.config.scan
         workers = min(settings.workers or cores(), -(-todo // 8))
         chunk = max(1, min(16, todo // (4 * workers)))
-        jobs = self.store.jobs(self.root, settings.max_pixels)
+        jobs = self.store.jobs(self.root, settings.max_pixels, self._film_limits())
         results = map_in_processes(read_file, jobs, workers=workers, chunk=chunk)
         counts: Counter[str] = Counter()
         with progress("scan", todo) as advance:
@@ -327,7 +358,9 @@ class _Scanner:
                 advance(len(batch))
         return counts
 
-    def _keep(self, job: ReadJob, result: PictureReading | RefusedFile | UnchangedFile | Died) -> str:
+    def _keep(self, job: ReadJob, result: PictureReading | FilmReading | RefusedFile | UnchangedFile | Died) -> str:
+        if isinstance(result, FilmReading):
+            return self.store.keep_film(self.root, job, result, self.derive.columns)
         if isinstance(result, UnchangedFile):
             self.store.keep_same(self.root, job)
             return "same"
@@ -353,16 +386,18 @@ def _batches(results: Iterator[tuple[Any, Any]]) -> Iterator[list[tuple[Any, Any
         yield batch
 
 
-def _merge_metadata(store: CorpusStore, path: Path) -> int:
-    """Merge a metadata file into the pictures it names; how many of its rows name none."""
-    if path.suffix.lower() == ENDING:
-        return merge_catalogue(store, path)
-    unmatched = 0
-    rows = read_metadata_rows(path)
-    while batch := list(islice(rows, 1000)):
-        with store.transaction():
-            unmatched += sum(not store.give(id_, values) for id_, values in batch)
-    return unmatched
+def _merge(store: CorpusStore, root: CorpusRoot, source: Source, table: Path | None) -> Merged:
+    """Merge what is said of the pictures: by the source, by the folders of a Takeout, by a table or a catalogue."""
+    found = [merge_records(store, each) for each in (source.records, albums(store, root))]
+    if table is not None and table.suffix.lower() == ENDING:
+        found.append(merge_records(store, ((name, _CATALOGUE | said) for name, said in read_catalogue(table))))
+    elif table is not None:
+        rows, unmatched = read_metadata_rows(table), 0
+        while batch := list(islice(rows, 1000)):
+            with store.transaction():
+                unmatched += sum(not store.give(id_, values) for id_, values in batch)
+        found.append(Merged(1, unmatched))
+    return Merged(sum(each.changed for each in found), sum(each.unmatched for each in found))
 
 
 def _summary(

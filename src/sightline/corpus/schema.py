@@ -16,7 +16,7 @@ from sightline.io.sqlite import DATABASE_FAULTS, MOVE_AWAY, is_damage, open_data
 
 FILE_NAME = "corpus.sqlite"
 
-MIGRATIONS = ("schema_1.sql", "schema_2.sql")
+MIGRATIONS = ("schema_1.sql", "schema_2.sql", "schema_3.sql")
 """Script n brings a database from version n to n + 1; never edit one that has been released."""
 
 

@@ -7,16 +7,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from sightline.corpus.metadata.sidecar import EXTENSIONS
+from sightline.corpus.metadata.sidecar import EXTENSIONS, FILMS
 from sightline.corpus.pixels import OPTIONAL, MissingDecoderError
 from sightline.plain_text import printable
 
-VIDEOS = frozenset({".mov", ".mp4", ".m4v", ".avi", ".mkv", ".mts", ".m2ts", ".mpg", ".mpeg", ".3gp", ".wmv", ".webm"})
+VIDEOS = frozenset(f".{extension}" for extension in FILMS)
 _OFFICE = {".doc", ".docx", ".xls", ".xlsx", ".ppt", ".pptx", ".odt", ".ods", ".odp", ".pages", ".numbers", ".key"}
 _DOCUMENTS = frozenset({".pdf", ".rtf", ".txt", ".md", ".html", ".htm", ".csv", ".json", ".xml", ".epub", *_OFFICE})
 _PICTURES = frozenset(f".{extension}" for extension in EXTENSIONS)
 _BROKEN = "broken files"
-_ORDER = ("videos", *OPTIONAL.values(), "documents", _BROKEN, "other files")
+_ORDER = (*OPTIONAL.values(), "documents", _BROKEN, "other files")
 _NAMES = 3
 
 

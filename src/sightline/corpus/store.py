@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import orjson
 
-from sightline.corpus.file_reader import BEFORE_RAW, VERSION, PictureReading, ReadJob, RefusedFile
+from sightline.corpus.file_reader import BEFORE_RAW, FILM, VERSION, FilmReading, PictureReading, ReadJob, RefusedFile
+from sightline.corpus.film import FRAME, FilmLimits, frames_folder
 from sightline.corpus.metadata import MetadataFacts
 from sightline.corpus.names import picture_id
 from sightline.corpus.schema import SEALED_ROWS, connect, is_sound, row_checksum
@@ -23,6 +25,7 @@ from sightline.io.sqlite import DATABASE_FAULTS, transaction
 
 LIVE_PICTURES = "FROM pictures AS p JOIN files AS f ON f.id = p.file WHERE f.state <> 'deleted'"
 """Every query over the corpus: pictures whose file is there, or on a drive that is not plugged in."""
+Outcome: TypeAlias = Literal["new", "changed", "moved"]
 _PAGE = 512
 _FILE_COLUMNS = "root, path, size, mtime_ns, sidecars, reader, state, reason, detail"
 
@@ -139,7 +142,7 @@ class CorpusStore:
         count: int = self.database.execute("SELECT count(*) FROM todo").fetchone()[0]
         return count
 
-    def jobs(self, root: CorpusRoot, max_pixels: int) -> Iterator[ReadJob]:
+    def jobs(self, root: CorpusRoot, max_pixels: int, film: FilmLimits) -> Iterator[ReadJob]:
         """What `plan_reading` chose, page by page (writing goes on meanwhile)."""
         base = os.fsencode(root.path)
         last = 0
@@ -153,20 +156,39 @@ class CorpusStore:
             for last, path, sidecars, known in rows:
                 full = os.path.join(base, path)
                 beside = tuple(os.path.join(os.path.dirname(full), name) for name in sidecar_names(sidecars))
-                yield ReadJob(last, full, beside, max_pixels, known)
+                yield ReadJob(last, full, beside, max_pixels, known, film)
 
     def gone(self, root: CorpusRoot, part: bytes) -> list[MissingFile]:
         """Files of earlier scans, in that part of the root, that this walk did not meet."""
         rows = self.database.execute(
-            """SELECT id, path FROM files WHERE root = ? AND state <> 'deleted' AND (? = x'' OR path BETWEEN ? AND ?)
+            """SELECT id, path FROM files
+            WHERE root = ? AND state <> 'deleted' AND reader <> ? AND (? = x'' OR path BETWEEN ? AND ?)
             AND NOT EXISTS (SELECT 1 FROM seen WHERE seen.path = files.path)""",
-            (root.id, part, part + b"/", part + b"0"),  # "0" is the byte after "/"
+            (root.id, FRAME, part, part + b"/", part + b"0"),  # "0" is the byte after "/"
         )
         return [MissingFile(*row) for row in rows]
 
-    def set_state(self, files: Iterable[int], state: str) -> None:
+    def set_state(self, root: CorpusRoot, files: Sequence[int], state: str) -> None:
+        """Set the state of files of a root; the frames of a film share its state, and go with it."""
         with self.transaction():
             self.database.executemany("UPDATE files SET state = ? WHERE id = ?", ((state, file) for file in files))
+            for file in files:
+                query = "SELECT path FROM files WHERE id = ? AND reader LIKE ?"
+                for (path,) in self.database.execute(query, (file, f"{FILM} %")).fetchall():
+                    self.database.execute(
+                        "UPDATE files SET state = ? WHERE id IN (SELECT value FROM json_each(?))",
+                        (state, orjson.dumps([frame for frame, _ in self._frames(root, path)]).decode()),
+                    )
+                    if state == "deleted":
+                        shutil.rmtree(self._frames_folder(root, path), ignore_errors=True)
+
+    def _frames(self, root: CorpusRoot, film: bytes) -> list[tuple[int, bytes]]:
+        """The files that are frames of a film, with their paths."""
+        query = "SELECT id, path FROM files WHERE root = ? AND reader = ? AND path BETWEEN ? AND ?"
+        return self.database.execute(query, (root.id, FRAME, film + b"/", film + b"0")).fetchall()
+
+    def _frames_folder(self, root: CorpusRoot, film: bytes) -> Path:
+        return frames_folder(self.workspace, os.path.join(os.fsencode(root.path), film))
 
     # -- what was read; inside a transaction
 
@@ -177,14 +199,40 @@ class CorpusStore:
     def keep_refused(self, root: CorpusRoot, job: ReadJob, refused: RefusedFile) -> None:
         file = self._put_file(root, job, refused.reader, refused.reason, refused.detail)
         self.database.execute("DELETE FROM pictures WHERE file = ?", (file,))
+        self._forget_frames(root, job, keep=frozenset())
+
+    def keep_film(
+        self, root: CorpusRoot, job: ReadJob, reading: FilmReading, derive: Callable[[str], dict[str, Any]]
+    ) -> Outcome:
+        """Store the pictures of a film; those that it had before and no longer has are forgotten."""
+        film = self._put_file(root, job, reading.reader)
+        self.database.execute("DELETE FROM pictures WHERE file = ?", (film,))
+        path, size, mtime_ns, _ = self._planned(job)
+        frames = {path + b"/" + os.fsencode(name): frame for name, frame in reading.frames}
+        self._forget_frames(root, job, keep=frames.keys())
+        outcomes = []
+        for name, frame in frames.items():
+            file = self._put(root, (name, size, mtime_ns, b""), FRAME)
+            outcomes.append(self._put_picture(root, file, frame, derive))
+        return outcomes[0]
+
+    def _forget_frames(self, root: CorpusRoot, job: ReadJob, keep: Collection[bytes]) -> None:
+        for file, path in self._frames(root, self._planned(job)[0]):
+            if path not in keep:
+                self.database.execute("DELETE FROM pictures WHERE file = ?", (file,))
+                self.database.execute("DELETE FROM files WHERE id = ?", (file,))
 
     def keep_picture(
         self, root: CorpusRoot, job: ReadJob, reading: PictureReading, derive: Callable[[str], dict[str, Any]]
-    ) -> Literal["new", "changed", "moved"]:
+    ) -> Outcome:
         """Store a picture; `derive` gives the columns that follow from its id."""
-        file = self._put_file(root, job, VERSION)
+        return self._put_picture(root, self._put_file(root, job, VERSION), reading, derive)
+
+    def _put_picture(
+        self, root: CorpusRoot, file: int, reading: PictureReading, derive: Callable[[str], dict[str, Any]]
+    ) -> Outcome:
         row = self.database.execute("SELECT id, given FROM pictures WHERE file = ?", (file,)).fetchone()
-        outcome: Literal["new", "changed", "moved"] = "changed"
+        outcome: Outcome = "changed"
         if row is None:
             id_ = self._free_id(root, file)
             given = self._take_over(root, reading.sha256, id_, file)
@@ -213,16 +261,29 @@ class CorpusStore:
         detail: str | None = None,
     ) -> int:
         """Insert or update the row of a file from the plan; a None reader keeps the one of the last reading."""
-        row = self.database.execute(
-            "SELECT path, size, mtime_ns, sidecars FROM todo WHERE rowid = ?", (job.key,)
-        ).fetchone()
+        return self._put(root, self._planned(job), job_reader, reason, detail)
+
+    def _planned(self, job: ReadJob) -> tuple[bytes, int, int, bytes]:
+        """Path, size, date and sidecars of a file from the plan."""
+        query = "SELECT path, size, mtime_ns, sidecars FROM todo WHERE rowid = ?"
+        planned: tuple[bytes, int, int, bytes] = self.database.execute(query, (job.key,)).fetchone()
+        return planned
+
+    def _put(
+        self,
+        root: CorpusRoot,
+        planned: tuple[bytes, int, int, bytes],
+        reader: str | None,
+        reason: str | None = None,
+        detail: str | None = None,
+    ) -> int:
         file: int = self.database.execute(
             f"""INSERT INTO files ({_FILE_COLUMNS}) VALUES (?, ?, ?, ?, ?, coalesce(?, ''), 'present', ?, ?)
             ON CONFLICT (root, path) DO UPDATE SET size = excluded.size, mtime_ns = excluded.mtime_ns,
                 sidecars = excluded.sidecars, reader = coalesce(?, reader), state = 'present',
                 reason = excluded.reason, detail = excluded.detail
             RETURNING id""",
-            (root.id, *row, job_reader, reason, detail, job_reader),
+            (root.id, *planned, reader, reason, detail, reader),
         ).fetchone()[0]
         return file
 
@@ -264,7 +325,7 @@ class CorpusStore:
     # -- what people give beside the pictures
 
     def give(self, id_: str, values: Mapping[str, Any]) -> bool:
-        """Merge given metadata into a picture, by id or alias; False when there is none of that id."""
+        """Merge given metadata into a picture, by id or alias (None takes it back); False without such a picture."""
         row = self.database.execute(
             """SELECT id, given FROM pictures WHERE id = ?1
             OR id = (SELECT id FROM aliases WHERE alias = ?1) ORDER BY id = ?1 DESC LIMIT 1""",
@@ -272,7 +333,7 @@ class CorpusStore:
         ).fetchone()
         if row is None:
             return False
-        given = orjson.loads(row[1]) | dict(values)
+        given = {name: value for name, value in (orjson.loads(row[1]) | dict(values)).items() if value is not None}
         self._update(row[0], {"given": orjson.dumps(given).decode()} | _overlay(given))
         return True
 

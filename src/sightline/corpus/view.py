@@ -11,6 +11,7 @@ from typing import overload
 
 import orjson
 
+from sightline.corpus.film import frames_folder
 from sightline.corpus.names import file_uri
 from sightline.corpus.schema import FILE_NAME, SEALED_ROWS, DamagedCorpusError, is_sound
 from sightline.corpus.store import CorpusStore
@@ -45,7 +46,7 @@ class StoredPictures(Mapping[str, Picture]):
         ):
             row = cursor.execute(query, (id_,)).fetchone()
             if row is not None:
-                return _picture(row)
+                return _picture(row, self._store.workspace)
         raise KeyError(id_)
 
     def __iter__(self) -> Iterator[str]:
@@ -67,7 +68,8 @@ class StoredValues:
     def __iter__(self) -> Iterator[Picture]:
         cursor = self._store.database.cursor()
         cursor.row_factory = sqlite3.Row
-        return map(_picture, cursor.execute(f"{_SELECT} ORDER BY p.id"))
+        rows = cursor.execute(f"{_SELECT} ORDER BY p.id")
+        return (_picture(row, self._store.workspace) for row in rows)
 
 
 class StoredGroups(Sequence[Group]):
@@ -101,7 +103,7 @@ class StoredGroups(Sequence[Group]):
         return Group(id_, kind, tuple(row[0] for row in rows), bool(hidden))  # type: ignore[arg-type]
 
 
-def _picture(row: sqlite3.Row) -> Picture:
+def _picture(row: sqlite3.Row, workspace: Path) -> Picture:
     if not is_sound(tuple(row)):
         raise DamagedCorpusError(
             f"The corpus is damaged: what it holds of {row['id']} is not what was written.",
@@ -110,7 +112,7 @@ def _picture(row: sqlite3.Row) -> Picture:
     taken_at = row["taken_at"]
     return Picture(
         id=row["id"],
-        uri=file_uri(row["root_path"] + b"/" + row["file_path"]),
+        uri=file_uri(_address(row, workspace)),
         sha256=row["sha256"].hex(),
         phash=row["phash"] % (1 << 64),
         width=row["width"],
@@ -125,6 +127,12 @@ def _picture(row: sqlite3.Row) -> Picture:
         rights=Rights(row["license"], row["doi"], row["source"], row["attribution"]),
         extra=_extra(row),
     )
+
+
+def _address(row: sqlite3.Row, workspace: Path) -> bytes:
+    """Where the picture's file is: of a frame in the workspace."""
+    path: bytes = row["root_path"] + b"/" + row["file_path"]
+    return os.fsencode(frames_folder(workspace, path)) if "film_time" in orjson.loads(row["extra"]) else path
 
 
 def _extra(row: sqlite3.Row) -> dict[str, Json]:

@@ -14,6 +14,8 @@ from sightline.corpus.parts import by_stem, find_parts, is_original, is_raw_name
 
 NOT_FOLLOWED = "link not followed"
 """The warning about links out of the folder."""
+APPLE_LIBRARY = b".photoslibrary"
+"""Holds pictures in several sizes, and some that are hidden: its own reader knows which to take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,10 @@ class FolderWalk:
                 if _may_be_sidecar(entry.name) and not self._is_refused(entry):
                     sidecars.add(entry.name)
                 elif self._is_folder(entry):
-                    folders.append(entry.name)
+                    if entry.name.lower().endswith(APPLE_LIBRARY):
+                        self.warnings["Photos library, scanned by itself"] += 1
+                    else:
+                        folders.append(entry.name)
                 elif not entry.is_symlink():
                     text = os.fsdecode(entry.name)
                     parts.update([entry.name] if may_be_part(text) else [])
@@ -104,14 +109,14 @@ class FolderWalk:
                     continue
                 mine = beside.of(entry.name)
                 unused.difference_update(mine)
-                yield FoundFile(prefix + entry.name, found.st_size, found.st_mtime_ns, _signature(here, mine))
+                yield FoundFile(prefix + entry.name, found.st_size, found.st_mtime_ns, signature_of(here, mine))
         # What belongs to no picture is a file like any other; a RAW is a picture, and may have files beside it.
         for name in sorted(unused, key=lambda name: (name in sidecars, not is_raw_name(os.fsdecode(name)), name)):
             status = os.stat(os.path.join(here, name))
             if name in unused and stat.S_ISREG(status.st_mode):
                 mine = beside.of(name) if name in parts else []
                 unused.difference_update(mine)
-                yield FoundFile(prefix + name, status.st_size, status.st_mtime_ns, _signature(here, mine))
+                yield FoundFile(prefix + name, status.st_size, status.st_mtime_ns, signature_of(here, mine))
 
     def _is_folder(self, entry: os.DirEntry[bytes]) -> bool:
         try:
@@ -172,8 +177,8 @@ def _may_be_sidecar(name: bytes) -> bool:
     return name[-5:].lower().endswith((b".xmp", b".json")) and sidecar.is_sidecar(os.fsdecode(name))
 
 
-def _signature(here: bytes, sidecars: list[bytes]) -> bytes:
-    """A name holds neither "/" nor NUL, so that they can separate."""
+def signature_of(here: bytes, sidecars: list[bytes]) -> bytes:
+    """`FoundFile.sidecars` of files in a folder. A name holds neither "/" nor NUL, so that they can separate."""
     parts = []
     for name in sidecars:
         status = os.stat(os.path.join(here, name))

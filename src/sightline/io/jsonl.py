@@ -12,18 +12,19 @@ from typing import Any
 
 import orjson
 
-from sightline.errors import UserError
+from sightline.errors import READ_AGAIN, UserError
 from sightline.io.files import PathLike, write_whole
 from sightline.io.unpacked import gunzipped
 
 _BOM = b"\xef\xbb\xbf"
 _GZIP_MAGIC = b"\x1f\x8b"
+_CORRECT = "Correct that line, copy the file again, or make it anew."
 
 
 class LineError(UserError):
     """A line of a file can't be read; `reason` says what was expected there."""
 
-    def __init__(self, path: PathLike, line: int, reason: str, fix: str | None = None) -> None:
+    def __init__(self, path: PathLike, line: int, reason: str, fix: str = _CORRECT) -> None:
         super().__init__(f"{path}, line {line}: {reason}.", fix)
         self.line = line
         self.reason = reason
@@ -52,7 +53,7 @@ def read_lines(path: PathLike) -> Iterator[tuple[int, bytes]]:
     except (gzip.BadGzipFile, zlib.error) as error:
         raise LineError(path, number + 1, f"the compressed data is damaged ({error})", "copy it again") from error
     except OSError as error:
-        raise UserError(f"{path} can't be read: {error.strerror}.") from error
+        raise UserError(f"{path} can't be read: {error.strerror}.", READ_AGAIN) from error
 
 
 def parse_line(path: PathLike, number: int, line: bytes) -> Any:
@@ -76,7 +77,7 @@ def read_json(path: PathLike) -> Any:
     try:
         content = Path(path).read_bytes().removeprefix(_BOM)
     except OSError as error:
-        raise UserError(f"{path} can't be read: {error.strerror}.") from error
+        raise UserError(f"{path} can't be read: {error.strerror}.", READ_AGAIN) from error
     try:
         return orjson.loads(content)
     except orjson.JSONDecodeError as error:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from sightline.errors import UserError
 from sightline.io.private import private_file, private_folder
+from sightline.io.temporary_files import name_beside
 
 MOVE_AWAY = "move it away, or choose another --workspace"
 DATABASE_FAULTS = (sqlite3.DatabaseError, UnicodeDecodeError)
 """What reading a damaged database may raise; the latter, when what SQLite says of it is no text."""
+_MAKE_ROOM = "make room on its disk, and run it again"
+_NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
@@ -51,15 +55,14 @@ def open_database(
     try:
         private_folder(path.parent)
         if not was_there:
-            private_file(path)
+            _create(path, migrations)
         database = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=not any_thread)
         database.execute("PRAGMA journal_mode = WAL")
     except (OSError, sqlite3.OperationalError) as error:
         if reading and path.is_file():
-            return _open_for_reading(path, len(migrations), any_thread)
-        raise UserError(
-            f"the workspace {path.parent} can't be written: {error}.", "choose another --workspace"
-        ) from None
+            return read_database(path, len(migrations), any_thread=any_thread)
+        fix = _MAKE_ROOM if error_kind(error) in _NO_ROOM else "choose another --workspace"
+        raise UserError(f"the workspace {path.parent} can't be written: {error}.", fix) from None
     except DATABASE_FAULTS:
         raise UserError(f"{path} is not a Sightline database.", fix) from None
     database.execute("PRAGMA synchronous = NORMAL")
@@ -71,8 +74,8 @@ def open_database(
         _migrate(database, path, migrations)
     except DATABASE_FAULTS as error:
         database.close()
-        if error_kind(error) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
-            raise UserError(f"{path} can't be written: {error}.", "make room on its disk, and run it again") from error
+        if error_kind(error) in _NO_ROOM:
+            raise UserError(f"{path} can't be written: {error}.", _MAKE_ROOM) from error
         if not is_damage(error) and "already exists" not in str(error) and "duplicate column" not in str(error):
             raise
         raise UserError(f"{path} is damaged: {error}.", fix) from error
@@ -104,8 +107,28 @@ def transaction(database: sqlite3.Connection) -> Iterator[None]:
         raise ReadOnlyError("the workspace can't be written: it is read-only.", "choose another --workspace") from None
 
 
-def _open_for_reading(path: Path, version: int, any_thread: bool) -> sqlite3.Connection:
-    """Without the files that WAL keeps beside it, unless a stopped writer left its last words in them."""
+def _create(path: Path, migrations: Sequence[str]) -> None:
+    """Make a database that appears whole: whoever finds an empty one knows that it is damaged."""
+    fresh = name_beside(path)
+    private_file(fresh)
+    try:
+        with closing(sqlite3.connect(fresh, isolation_level=None)) as database:
+            database.execute("PRAGMA journal_mode = WAL")
+            _migrate(database, path, migrations)
+        try:
+            os.link(fresh, path)
+        except OSError:  # Another process was faster, or the file system has no hard links.
+            if not path.exists():
+                fresh.rename(path)
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def read_database(path: Path, version: int, *, any_thread: bool = False) -> sqlite3.Connection:
+    """Open a database that nothing writes to, and write nothing beside it.
+
+    It is read without the files that WAL keeps, unless a stopped writer left its last words in them.
+    """
     is_whole = not path.with_name(f"{path.name}-wal").exists()
     address = f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if is_whole else ''}"
     try:

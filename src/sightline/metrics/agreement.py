@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -13,10 +14,8 @@ from sightline.errors import UserError
 
 Label: TypeAlias = Hashable
 Pair: TypeAlias = tuple[Label, Label]
-Weights: TypeAlias = Literal["linear", "quadratic"]
-Level: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
+Level: TypeAlias = Literal["nominal", "ordinal", "interval"]
 Statistic: TypeAlias = Callable[[Sequence[Pair]], float | None]
-IntervalOf: TypeAlias = Callable[[Sequence[Pair], Statistic], "tuple[float, float] | None"]
 Floats: TypeAlias = NDArray[np.float64]
 
 _RESAMPLES = 1000
@@ -29,15 +28,15 @@ def percent_agreement(first: Sequence[Label], second: Sequence[Label]) -> float 
     return sum(one == other for one, other in pairs) / len(pairs) if pairs else None
 
 
-def cohen_kappa(first: Sequence[Label], second: Sequence[Label], weights: Weights | None = None) -> float | None:
+def cohen_kappa(first: Sequence[Label], second: Sequence[Label], *, quadratic: bool = False) -> float | None:
     """Cohen's κ = 1 − Σ w·O / Σ w·E over the table O of label pairs; E is the table that the marginals alone give.
 
-    w is 0 on the diagonal and 1 elsewhere; |i − j| for "linear" and (i − j)² for "quadratic", with i and j the places
-    of the labels among those that occur, sorted. Items that one rater left out do not count. None if none is left, or
+    w is 0 on the diagonal and 1 elsewhere; `quadratic` (i − j)², with i and j the places of the labels among those that
+    occur, sorted. Items that one rater left out do not count. None if none is left, or
     if both used the same one label throughout: chance alone would then agree on all, and κ is 0/0.
     """
     pairs = _pairs(first, second)
-    labels = _ordered({label for pair in pairs for label in pair}, needed=weights is not None)
+    labels = _ordered({label for pair in pairs for label in pair}, needed=quadratic)
     if len(labels) < 2:
         return None
     place = {label: number for number, label in enumerate(labels)}
@@ -45,7 +44,7 @@ def cohen_kappa(first: Sequence[Label], second: Sequence[Label], weights: Weight
     np.add.at(table, ([place[one] for one, _ in pairs], [place[other] for _, other in pairs]), 1)
     expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / len(pairs)
     apart = np.abs(np.subtract.outer(np.arange(len(labels)), np.arange(len(labels)))).astype(np.float64)
-    weight = apart if weights == "linear" else apart**2 if weights == "quadratic" else np.sign(apart)
+    weight = apart**2 if quadratic else np.sign(apart)
     return 1.0 - float((weight * table).sum() / (weight * expected).sum())
 
 
@@ -55,7 +54,7 @@ def krippendorff_alpha(ratings: Sequence[Sequence[Label]], level: Level = "nomin
     `ratings` has one row per rater and one column per item; None or NaN is a rating not given. With o the coincidence
     table over all pairs of ratings of one item (each item's weighted by 1 / (its ratings − 1)) and n its marginals,
     D_o = Σ o·δ² and D_e = Σ n_c·n_k·δ² / (n − 1). δ² is 1 for different values ("nominal"), (c − k)² ("interval"),
-    ((c − k) / (c + k))² ("ratio", 0 for two zeros), or the square of Σ_{c..k} n − (n_c + n_k) / 2 ("ordinal").
+    or the square of Σ_{c..k} n − (n_c + n_k) / 2 ("ordinal").
     Items with fewer than two ratings do not count. None if none is left, or if only one value occurs (0/0).
     """
     counts, values = _counts(ratings, sort=level != "nominal")
@@ -92,26 +91,19 @@ class AgreementReport:
     level: float = _LEVEL
 
 
-def agreement_report(
-    judge_labels: Sequence[Label], human_labels: Sequence[Label], interval: IntervalOf | None = None
-) -> AgreementReport:
+def agreement_report(judge_labels: Sequence[Label], human_labels: Sequence[Label]) -> AgreementReport:
     """Percent agreement, Cohen's κ and nominal α of a judge and people, each with an interval.
 
     Both sequences go over the same items; None is a label not given (by a judge that failed, or not yet by a person).
-    `interval` takes the pairs and a measure of them; the default is `percentile_interval`.
     """
     pairs = _pairs(judge_labels, human_labels)
-    between = interval or percentile_interval
-    table: dict[Pair, int] = {}
-    for pair in pairs:
-        table[pair] = table.get(pair, 0) + 1
     return AgreementReport(
         n=len(pairs),
         left_out=len(judge_labels) - len(pairs),
-        agreement=_measured(pairs, lambda drawn: percent_agreement(*_columns(drawn)), between),
-        kappa=_measured(pairs, lambda drawn: cohen_kappa(*_columns(drawn)), between),
-        alpha=_measured(pairs, lambda drawn: krippendorff_alpha(_columns(drawn)), between),
-        table=table,
+        agreement=_measured(pairs, lambda drawn: percent_agreement(*_columns(drawn))),
+        kappa=_measured(pairs, lambda drawn: cohen_kappa(*_columns(drawn))),
+        alpha=_measured(pairs, lambda drawn: krippendorff_alpha(_columns(drawn))),
+        table=Counter(pairs),
     )
 
 
@@ -130,9 +122,9 @@ def percentile_interval(
     return float(low), float(high)
 
 
-def _measured(pairs: Sequence[Pair], statistic: Statistic, interval: IntervalOf) -> AgreementMeasure:
+def _measured(pairs: Sequence[Pair], statistic: Statistic) -> AgreementMeasure:
     value = statistic(pairs)
-    between = None if value is None else interval(pairs, statistic)
+    between = None if value is None else percentile_interval(pairs, statistic)
     return AgreementMeasure(value) if between is None else AgreementMeasure(value, *between)
 
 
@@ -187,8 +179,4 @@ def _distances(values: Sequence[Any], marginals: Floats, level: Level) -> Floats
         numbers = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise UserError(f'The level "{level}" needs numbers as ratings.', 'use "nominal" or "ordinal"') from error
-    difference = np.subtract.outer(numbers, numbers)
-    if level == "interval":
-        return np.asarray(difference**2, dtype=np.float64)
-    total = np.add.outer(numbers, numbers)
-    return np.asarray(np.divide(difference, total, out=np.zeros_like(difference), where=total != 0) ** 2)
+    return np.asarray(np.subtract.outer(numbers, numbers) ** 2, dtype=np.float64)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import combinations, permutations
+from string import ascii_letters
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,7 +19,8 @@ from sightline.metrics.labels.corrected import corrected_difference, within
 from sightline.metrics.scores import Scores, lowest_grade, without_empty_reasons
 from sightline.metrics.statistics.distributions import check_fraction
 from sightline.metrics.statistics.estimates import FEW_CLUSTERS, cluster_codes, narrow
-from sightline.metrics.statistics.intervals import RESAMPLES
+from sightline.metrics.statistics.intervals import RESAMPLES, Codes, Floats
+from sightline.metrics.statistics.max_t import AllPairs, max_t
 from sightline.metrics.statistics.paired import PairedDifference, paired_differences
 from sightline.metrics.statistics.significance import holm, tie_letters
 from sightline.metrics.statistics.splits import FLIPS
@@ -27,6 +29,8 @@ from sightline.types import Estimate, ScoreWarning, TaskKind
 
 _Differences: TypeAlias = Callable[..., dict[str, PairedDifference]]
 """`paired_differences` with the level, seed and resamples of the comparison."""
+_Test: TypeAlias = Callable[[Floats, Codes | None, Floats | None], AllPairs]
+"""`max_t` with the seed and flips of the comparison."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,7 @@ class PairedComparison:
     as_labelled: PairedDifference | None = None
 
     def significant(self, level: float) -> bool:
-        """Can the two be told apart, after Holm's correction?"""
+        """Can the two be told apart, after the correction for all pairs of the metric?"""
         return self.p_adjusted < 1 - level
 
     def is_win(self, level: float) -> bool:
@@ -208,8 +212,8 @@ def compare(
 ) -> Comparison:
     """Compare scored runs pairwise over all tasks, so that a difference is the difference of the headline means.
 
-    Difference with a paired bootstrap interval, paired randomisation test, Holm's correction over the pairs of a
-    metric, tie groups; all by cluster where the scores are. Runs that failed on different tasks, or lack
+    Difference with its interval and a paired test, p adjusted over the pairs of a metric, tie groups; all by cluster
+    where the scores are. Runs that failed on different tasks, or lack
     predictions for different ones, are refused unless `allow_failures_differ`; each then counts as zero. `metrics` are
     by default those of all runs, without the ones that have no value in any; `names` stand for the runs (default:
     their systems).
@@ -219,7 +223,7 @@ def compare(
     entries = _entries(scores, names, chosen)
     notes, differ = _failures(entries, allow_failures_differ)
     differences = partial(paired_differences, level=level, seed=seed, resamples=resamples, flips=flips)
-    pairs = _pairs(entries, chosen, differences, level)
+    pairs = _pairs(entries, chosen, differences, level, partial(max_t, seed=seed, flips=flips))
     return Comparison(
         benchmark=scores[0].benchmark,
         systems=tuple(entry.name for entry in entries),
@@ -234,6 +238,60 @@ def compare(
         warnings=(*dict.fromkeys(warning for one in scores for warning in one.warnings), *differ),
         baselines={metric: found for metric in chosen if (found := _baselines(scores, metric))},
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunOrder:
+    """Which of several runs are better than which in one metric: all that a leaderboard needs.
+
+    `ahead[i, j]`: run i is a win over run j. `letters` are empty over more runs than there are letters. `is_corrected`:
+    it goes by differences that are corrected by people's decisions.
+    """
+
+    ahead: Bools
+    letters: Mapping[str, str]
+    is_corrected: bool
+    warnings: tuple[ScoreWarning, ...]
+
+
+def order_runs(
+    scores: Sequence[Scores], metric: str, *, names: Sequence[str], level: float = 0.95, seed: int = 0
+) -> RunOrder:
+    """The wins that `compare` finds in one metric, without what it says of each pair: for very many runs.
+
+    Failures that differ count as zero.
+    """
+    if len(scores) == 2 or any(one.checked is not None for one in scores):
+        found = compare(scores, (metric,), names=names, allow_failures_differ=True, level=level, seed=seed)
+        return _order(found, metric)
+    entries = _entries(scores, names, _common_metrics(scores, (metric,)))
+    tested = _tested(entries, metric, partial(max_t, seed=seed))
+    first, second = np.where(tested.totals > 0, (tested.second, tested.first), (tested.first, tested.second))
+    may_win = np.array([_no_win(one, metric) is None for one in scores])
+    won = (tested.p < 1 - level) & may_win[first]
+    ahead = np.zeros((len(scores), len(scores)), np.bool_)
+    ahead[first[won], second[won]] = True
+    failed, _ = _failed(entries)
+    differ = np.any(failed, axis=0) & ~np.all([entry.no_answer for entry in entries], axis=0)
+    return RunOrder(ahead, _letters(scores, names, metric, ahead), False, (_DIFFER,) if differ.any() else ())
+
+
+def _order(found: Comparison, metric: str) -> RunOrder:
+    places = {name: place for place, name in enumerate(found.systems)}
+    ahead = np.zeros((len(places), len(places)), np.bool_)
+    for pair in found.pairs:
+        if pair.is_win(found.level):
+            better, other = (pair.second, pair.first) if pair.difference.mean > 0 else (pair.first, pair.second)
+            ahead[places[better], places[other]] = True
+    letters = {one.system: one.letters for one in found.standings[metric]}
+    return RunOrder(ahead, letters, any(pair.as_labelled is not None for pair in found.pairs), found.warnings)
+
+
+def _letters(scores: Sequence[Scores], names: Sequence[str], metric: str, ahead: Bools) -> dict[str, str]:
+    if len(names) > len(ascii_letters):
+        return {}
+    ranked = [name for _, name in sorted(zip(scores, names, strict=True), key=lambda one: -one[0].overall[metric].mean)]
+    return tie_letters(ranked, [(names[better], names[other]) for better, other in np.argwhere(ahead)])
 
 
 def _baselines(scores: Sequence[Scores], metric: str) -> tuple[SystemStanding, ...]:
@@ -297,16 +355,10 @@ def _failures(entries: Sequence[_Entry], allowed: bool) -> tuple[tuple[str, ...]
     Only tasks that one of the metrics scores are looked at. Kinds of task that a system does not do are told of, and
     are no failures of it.
     """
-    notes, told = [], []
-    failed = {entry.name: entry.no_answer for entry in entries}
-    for entry in entries:
-        for kind, tasks_of_kind in entry.left_out().items():
-            count = int((failed[entry.name] & tasks_of_kind).sum())
-            if count:
-                told.append(f"{entry.name} left out {kind} tasks ({count}), which it does not do")
-            failed[entry.name] = failed[entry.name] & ~tasks_of_kind
-    for first, second in permutations(entries, 2):
-        count = int((failed[first.name] & ~second.no_answer).sum())
+    notes = []
+    failed, told = _failed(entries)
+    for (first, mine), (second, _) in permutations(zip(entries, failed, strict=True), 2):
+        count = int((mine & ~second.no_answer).sum())
         if count:
             tasks = "task" if count == 1 else "tasks"
             notes.append(f"{first.name} failed on {count} {tasks} that {second.name} did not fail on")
@@ -319,6 +371,19 @@ def _failures(entries: Sequence[_Entry], allowed: bool) -> tuple[tuple[str, ...]
     return tuple(f"{note}; each counts as zero" for note in (*told, *notes)), (_DIFFER,) if notes else ()
 
 
+def _failed(entries: Sequence[_Entry]) -> tuple[list[Bools], list[str]]:
+    """The tasks of each run that failed, and what is said of the kinds of task that a system does not do."""
+    failed, told = [], []
+    for entry in entries:
+        tasks = entry.no_answer
+        for kind, of_kind in entry.left_out().items():
+            if count := int((tasks & of_kind).sum()):
+                told.append(f"{entry.name} left out {kind} tasks ({count}), which it does not do")
+            tasks = tasks & ~of_kind
+        failed.append(tasks)
+    return failed, told
+
+
 _DIFFER = ScoreWarning(
     "failures-differ",
     "The runs failed on different tasks; each failure counts as zero.",
@@ -327,7 +392,7 @@ _DIFFER = ScoreWarning(
 
 
 def _pairs(
-    entries: Sequence[_Entry], metrics: Sequence[str], differences: _Differences, level: float
+    entries: Sequence[_Entry], metrics: Sequence[str], differences: _Differences, level: float, test: _Test
 ) -> tuple[PairedComparison, ...]:
     """Every pair in every metric, p adjusted over the pairs of a metric."""
     found = [
@@ -335,25 +400,42 @@ def _pairs(
         for first, second in combinations(entries, 2)
         for pair in _both(first, second, differences)
     ]
+    blocked = {metric: {entry.name: _no_win(entry.scores, metric) for entry in entries} for metric in metrics}
     adjusted: list[PairedComparison] = []
     for metric in metrics:
         pairs = [pair for pair in found if pair.metric == metric]
-        corrected = holm([pair.p_adjusted for pair in pairs])
         adjusted += [
-            replace(pair, p_adjusted=p, no_win=_no_win(pair, entries)) for pair, p in zip(pairs, corrected, strict=True)
+            replace(pair, p_adjusted=p, no_win=blocked[metric][pair.second if pair.difference.mean > 0 else pair.first])
+            for pair, p in zip(pairs, _adjusted(pairs, entries, metric, test), strict=True)
         ]
     return tuple(adjusted)
 
 
-def _no_win(pair: PairedComparison, entries: Sequence[_Entry]) -> str | None:
-    """Why the better one of a pair is no winner; None where nothing speaks against it."""
-    better = pair.second if pair.difference.mean > 0 else pair.first
-    scores = next(entry.scores for entry in entries if entry.name == better)
+def _adjusted(
+    pairs: Sequence[PairedComparison], entries: Sequence[_Entry], metric: str, test: _Test
+) -> Iterable[float]:
+    """p of each pair for all of them: by max-T, or by Holm where it rests on the decisions of people."""
+    alone = [pair.p_adjusted for pair in pairs]
+    if len(pairs) == 1 or any(pair.as_labelled is not None for pair in pairs):
+        return holm(alone)
+    together = _tested(entries, metric, test).p.tolist()
+    return [max(p) for p in zip(alone, together, strict=True)]
+
+
+def _tested(entries: Sequence[_Entry], metric: str, test: _Test) -> AllPairs:
+    """All pairs at once; in the order of `combinations`."""
+    table = entries[0].table
+    values = np.stack([entry.table.columns[metric].values for entry in entries], axis=1)
+    return test(values, narrow(cluster_codes(table.clusters)), table.weights)
+
+
+def _no_win(scores: Scores, metric: str) -> str | None:
+    """Why a run can't be called the better one of a pair; None where nothing speaks against it."""
     codes = {warning.code for warning in scores.warnings}
     if SAME_SOURCE in codes:
         return SAME_SOURCE
-    known = any(row.metric == pair.metric for row in scores.baselines)
-    is_blind = bool(unbeaten(scores.baselines, pair.metric)) if known else NOT_BEATEN in codes
+    known = any(row.metric == metric for row in scores.baselines)
+    is_blind = bool(unbeaten(scores.baselines, metric)) if known else NOT_BEATEN in codes
     return NOT_BEATEN if is_blind else None
 
 

@@ -12,8 +12,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from sightline.display import Rows, Table, html_table
 from sightline.english import counted
@@ -26,6 +27,9 @@ from sightline.metrics.sets import Abstention
 from sightline.metrics.statistics.repeats import Repeated
 from sightline.plain_text import text_table
 from sightline.types import Estimate, ScoreWarning, TaskKind
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 SCORES_FILE = "scores.json"
 PER_TASK_FILE = "per_task.csv"
@@ -306,18 +310,26 @@ def lowest_grade(grades: Iterable[str | None]) -> str | None:
 
 def scores_from(content: Any, where: str = "scores") -> Scores:
     """The inverse of `Scores.to_dict`; `where` names the source in an error."""
-    from pydantic import TypeAdapter, ValidationError
+    from pydantic import ValidationError
 
     again = "score the run again: sightline score BENCH RUN"
     if not isinstance(content, dict) or content.get("schema") != SCHEMA:
         raise UserError(f"{where} is not in this version's form (schema {SCHEMA}).", again)
     given = {name: value for name, value in content.items() if name != "schema"}
     try:
-        return TypeAdapter(Scores).validate_python(given)
+        return _form().validate_python(given)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise UserError(f"{where}, field {place}: {first['msg']}.", again) from error
+
+
+@cache
+def _form() -> TypeAdapter[Scores]:
+    """Made once: that takes longer than to read scores by it."""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Scores)
 
 
 def _csv(scores: Scores) -> bytes:

@@ -276,7 +276,7 @@ def comparison_blocks(comparison: Comparison) -> Iterator[str]:
     yield quiet(f"Systems that share a letter can't be told apart{_withheld(comparison).rstrip(',')}.")
     yield _differences(comparison.pairs, comparison.level)
     if any(pair.is_win(comparison.level) for pair in comparison.pairs):
-        yield quiet(f"* The two can be told apart at the level of {comparison.level:.0%}, after Holm's correction.")
+        yield quiet(f"* The two can be told apart at the level of {comparison.level:.0%}, corrected for all pairs.")
     yield from warning_blocks(comparison.warnings)
     yield from (quiet(f"Note: {note}") for note in comparison.notes)
 
@@ -318,5 +318,5 @@ def _differences(pairs: Sequence[PairedComparison], level: float) -> Markup:
         )
         for pair, interval in zip(pairs, intervals, strict=True)
     ]
-    head = ("metric", "difference", "mean and interval", f"±{widest:.2g}", "p (Holm)", "won/tied/lost", "n")
+    head = ("metric", "difference", "mean and interval", f"±{widest:.2g}", "p (all pairs)", "won/tied/lost", "n")
     return html_table(head, rows, numeric={4, 5, 6}, most=60)

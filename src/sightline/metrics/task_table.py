@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from sightline.metrics.statistics.estimates import Column
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,20 +58,51 @@ class TaskTable:
 
 def task_table(rows: Iterable[TaskScore], metrics: Sequence[str]) -> TaskTable:
     """The attempts of each task side by side, averaged."""
-    attempts: dict[str, list[TaskScore]] = {}
-    for row in rows:
-        attempts.setdefault(row.task_id, []).append(row)
-    tasks = list(attempts.values())
-    weights = np.array([task[0].weight for task in tasks], np.float64)
+    rows = list(rows)
+    of_task = [row.task_id for row in rows]
+    tasks = dict(zip(reversed(of_task), reversed(rows), strict=True))
+    places = {task: place for place, task in enumerate(dict.fromkeys(of_task))}
+    first = [tasks[task] for task in places]
+    statuses = np.array([row.status for row in rows])
+    attempts = _Attempts(np.array([places[task] for task in of_task], np.intp), statuses == "answered", len(places))
+    weights = np.array([row.weight for row in first], np.float64)
     return TaskTable(
-        ids=tuple(attempts),
-        clusters=tuple(task[0].cluster for task in tasks),
-        labels=tuple(task[0].labels for task in tasks),
-        missing=np.array([all(row.status == "missing" for row in task) for task in tasks], dtype=np.bool_),
-        failed=np.array([any(row.status == "failed" for row in task) for task in tasks], dtype=np.bool_),
-        columns={metric: _column(tasks, metric) for metric in metrics},
+        ids=tuple(places),
+        clusters=tuple(row.cluster for row in first),
+        labels=tuple(row.labels for row in first),
+        missing=~attempts.any(statuses != "missing"),
+        failed=attempts.any(statuses == "failed"),
+        columns={metric: attempts.column([row.values.get(metric) for row in rows]) for metric in metrics},
         weights=weights if (weights != 1).any() else None,
     )
+
+
+class _Attempts(NamedTuple):
+    """The place of each attempt's task among `tasks`, and whether it answered."""
+
+    place: Codes
+    answered: Bools
+    tasks: int
+
+    def any(self, kept: Bools) -> Bools:
+        """By task: is one of its attempts among the kept ones?"""
+        return self._count(kept) > 0
+
+    def column(self, values: Sequence[float | None]) -> Column:
+        """The mean of each task over its attempts that have a value, and over the answered ones of these."""
+        given = np.array(values, np.float64)
+        defined = ~np.isnan(given)
+        means = (self._mean(given, kept) for kept in (defined, defined & self.answered))
+        return Column(next(means), self.any(defined & ~self.answered), next(means))
+
+    def _mean(self, values: Floats, kept: Bools) -> Floats:
+        count = self._count(kept)
+        sums = np.bincount(self.place[kept], values[kept], self.tasks)
+        means: Floats = np.divide(sums, count, out=np.full(self.tasks, np.nan), where=count > 0)
+        return means
+
+    def _count(self, kept: Bools) -> Codes:
+        return np.bincount(self.place[kept], minlength=self.tasks)
 
 
 class _Counted(Protocol):
@@ -110,17 +142,3 @@ def attempts_table(rows: Iterable[TaskScore], metric: str) -> Floats:
         if value is not None:
             table[places[row.task_id], numbers[row.attempt]] = value
     return table
-
-
-def _column(tasks: Sequence[Sequence[TaskScore]], metric: str) -> Column:
-    values, failed, answered = [], [], []
-    for task in tasks:
-        defined = [(row, value) for row in task if (value := row.values.get(metric)) is not None]
-        values.append(_mean([value for _, value in defined]))
-        answered.append(_mean([value for row, value in defined if row.status == "answered"]))
-        failed.append(any(row.status != "answered" for row, _ in defined))
-    return Column(np.array(values, np.float64), np.array(failed, np.bool_), np.array(answered, np.float64))
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else float("nan")

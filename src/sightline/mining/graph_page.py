@@ -1,16 +1,11 @@
-"""A memory graph to look at without the app: one self-contained page, no script and nothing from elsewhere.
-
-Events are rows in order of time, with arcs between those that show the same.
-"""
+"""A memory graph as it is drawn: events are rows in order of time, with arcs between those that show the same."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from math import sqrt
-from pathlib import Path
 from types import MappingProxyType
 
 from sightline.english import counted
@@ -33,9 +28,6 @@ RULES: Mapping[Rule, str] = MappingProxyType(
     }
 )
 """Why two pictures were taken to show the same, for people."""
-_ROW, _WIDE = 56, 110
-_REASONS = 12
-"""Links of an event that are told with their reasons; `sightline view` has them all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,63 +118,3 @@ def curves(arcs: Iterable[GraphArc], row: float, wide: float) -> Iterator[tuple[
         first, second = (row * (place + 0.5) for place in (arc.first, arc.second))
         path = f"M{wide:.0f},{first:.0f} C{bend:.0f},{first:.0f} {bend:.0f},{second:.0f} {wide:.0f},{second:.0f}"
         yield arc, path, min(6.0, 0.6 + sqrt(len(arc.links)) / 2)
-
-
-def graph_page(graph: MemoryGraph) -> str:
-    """The page: figures, and for each owner the events in order of time with what joins them."""
-    links = links_of(graph)
-    style = Path(__file__).with_name("graph_page.css").read_text("utf-8")
-    body = "".join(_owner(graph, links, owner) for owner in graph.owners)
-    figures = ", ".join(f"{number:,} {what}" for number, what in figures_of(graph) if number)
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Memory graph</title>'
-        f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>\n{style}</style></head><body>'
-        f"<h1>Memory graph</h1><p>{figures}.</p><p>{LEGEND} A dot is a picture; <code>sightline view</code> shows them."
-        f"</p>{body}</body></html>"
-    )
-
-
-def _owner(graph: MemoryGraph, links: Sequence[GraphLink], owner: str) -> str:
-    events = [event for event in graph.events.values() if event.owner == owner]
-    drawn = events[:ROWS]
-    arcs = arcs_of(graph, links, drawn)
-    more = f"<p>The first {ROWS} of {counted(len(events), 'event')}.</p>" if len(events) > ROWS else ""
-    rows = "".join(map(_row, (title_of(graph, event) for event in drawn), drawn))
-    reasons = "".join(_reasons(graph, drawn, arcs))
-    return (
-        f'<h2>{escape(owner)}</h2>{more}<div class="drawn">{_drawing(arcs, len(drawn))}<ol>{rows}</ol></div>'
-        f"{'<h3>What joins them</h3>' if reasons else ''}{reasons}"
-    )
-
-
-def _row(title: str, event: EventNode) -> str:
-    count = len(event.photos)
-    dots = f'<span class="dots" aria-hidden="true">{"•" * min(count, 60)}</span>'
-    return f"<li><div><span>{escape(title)} · {counted(count, 'picture')}</span>{dots}</div></li>"
-
-
-def _drawing(arcs: Sequence[GraphArc], rows: int) -> str:
-    drawn = "".join(
-        f'<path class="link" d="{path}" stroke-width="{thick:.1f}"><title>{escape(arc.told[:300])}</title></path>'
-        for arc, path, thick in curves(arcs, _ROW, _WIDE)
-    )
-    label = counted(len(arcs), "pair of events that something joins", "pairs of events that something joins")
-    return f'<svg width="{_WIDE}" height="{_ROW * rows}" role="img" aria-label="{label}">{drawn}</svg>'
-
-
-def _reasons(graph: MemoryGraph, events: Sequence[EventNode], arcs: Sequence[GraphArc]) -> Iterator[str]:
-    titles = [escape(title_of(graph, event)) for event in events]
-    for arc in arcs:
-        told = "".join(f"<li>{_reason(link)}</li>" for link in arc.links[:_REASONS])
-        left = len(arc.links) - _REASONS
-        more = f"<li>and {left:,} more</li>" if left > 0 else ""
-        yield (
-            f"<details><summary>{titles[arc.first]} and {titles[arc.second]}: {escape(arc.told[:200])}</summary>"
-            f"<ul>{told}{more}</ul></details>"
-        )
-
-
-def _reason(link: GraphLink) -> str:
-    rule = f", {RULES[link.rule]}" if link.rule else ""
-    why = f": {link.why}" if link.why else ""
-    return escape(f"{link.clue.text}{rule}{why}"[:400])

@@ -285,7 +285,7 @@ def mine_questions(
     out:
         The folder of the benchmark; only a dry run needs none.
     web:
-        Which web: searxng:URL, serper, brave, mcp:…, frozen:FILE, or world:FOLDER for the web of a synthetic world.
+        Which web: searxng:URL, serper, brave, serpapi, index:URL, mcp:…, frozen:RUN, or world:FOLDER (synthetic).
     model:
         The model that looks and is asked; the configured one when not given.
     count:

@@ -17,7 +17,6 @@ from sightline.corpus.view import open_corpus
 from sightline.display import Shown
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io.files import write_whole
 from sightline.io.jsonl import read_json
 from sightline.mining import associations, checks, clue_extraction, model_drafts
 from sightline.mining import project as names
@@ -34,7 +33,6 @@ from sightline.mining.benchmark import (
 from sightline.mining.checks import VectorRanker, anchor_words, check
 from sightline.mining.drafts import OVERSAMPLED, drafts_by_templates, knowledge_of, what_is_strange
 from sightline.mining.graph import MemoryGraph, build_graph, read_graph, write_graph
-from sightline.mining.graph_page import graph_page
 from sightline.mining.history import OwnerRecord, PhotoHistory, histories
 from sightline.mining.knowledge import Knowledge
 from sightline.mining.model_calls import Bill, CallResults, billed, gather, told_failures
@@ -243,9 +241,7 @@ class Mining:
         compared = self.files.read(names.ASSOCIATIONS, Association)
         graph = build_graph(self.histories, self._readings(), compared, self.corpus.groups)
         write_graph(graph, self.files.path(names.GRAPH))
-        page = self.files.path(names.GRAPH_PAGE)
-        write_whole(page, graph_page(graph).encode())
-        return MiningResult("graph", (self.files.path(names.GRAPH), page), graph.stats())
+        return MiningResult("graph", (self.files.path(names.GRAPH),), graph.stats())
 
     def _queries(self) -> MiningResult:
         if self.settings.writer is None:

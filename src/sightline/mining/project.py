@@ -16,7 +16,7 @@ from sightline.errors import UserError
 from sightline.io.jsonl import LineError, read_json, read_jsonl, write_json, write_jsonl
 
 OWNERS, READINGS, ASSOCIATIONS = "owners.jsonl", "parsed.jsonl", "associations.jsonl"
-GRAPH, GRAPH_PAGE = "graph.jsonl", "graph.html"
+GRAPH = "graph.jsonl"
 DRAFTS, VERDICTS, QUESTIONS = "queries.jsonl", "checked.jsonl", "questions.jsonl"
 RETENTION, SETTINGS = "retention.json", "settings.json"
 _MADE_BY = {

@@ -65,6 +65,8 @@ class BuiltInModel:
     name: str
     embedder: str
     "The embedder that sees pictures as the model does."
+    about: str = ""
+    "What it is, where that is not plain from the word model: said where its answers are shown."
     chat: BuiltInChat | None = None
     "None where the model can't be asked in words."
     taxonomy: Callable[[], Taxonomy] | None = None

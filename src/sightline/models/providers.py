@@ -1,4 +1,4 @@
-"""`provider/model` names: which provider that is, where it is called, and which API key goes there.
+"""`provider/model` and `provider/model@URL`: which provider that is, where it is called, and which API key goes there.
 
 A provider's key goes only to the provider, others only where the user says.
 """
@@ -17,6 +17,7 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 from sightline.config.section import Hidden
 from sightline.config.settings import ModelSettings
 from sightline.errors import UserError, nearest
+from sightline.types.chat import split_model
 
 Kind: TypeAlias = Literal["http", "any-llm", "transformers", "vllm", "builtin", "scripted"]
 MaxTokens: TypeAlias = Literal["max_completion_tokens", "max_tokens"]
@@ -70,10 +71,12 @@ class Provider:
 
 @dataclass(frozen=True, slots=True)
 class ModelName:
-    """A name taken apart; `str()` puts it together again."""
+    """A name taken apart; `str()` puts it together again, without the address."""
 
     provider: Provider
     model: str
+    address: str | None = None
+    "Where it is asked, if the name says so; this comes before `--base-url`."
 
     def __str__(self) -> str:
         return f"{self.provider.name}/{self.model}"
@@ -101,19 +104,21 @@ def limit_of(provider: str) -> PictureLimit:
 
 
 def parse_name(name: str) -> ModelName:
-    """`provider/model` → both; the model's own name may have slashes in it."""
-    provider, slash, model = name.strip().partition("/")
+    """`provider/model` or `provider/model@URL` → its parts; the model's own name may have slashes in it."""
+    plain, address = split_model(name)
+    provider, slash, model = plain.partition("/")
     if not slash or not model or not provider:
         raise UserError(
-            f'"{name}" is no model name: it must be provider/model.',
-            f"for example openai/gpt-5-mini or ollama/llava; providers: {', '.join(PROVIDERS)}",
+            f'"{name}" is no model name: it must be provider/model, or provider/model@URL.',
+            "for example openai/gpt-5-mini, or vllm/qwen3-vl@http://localhost:8000/v1; "
+            f"providers: {', '.join(PROVIDERS)}",
         )
     known = PROVIDERS.get(provider)
     if known is None:
         near = nearest(provider.lower(), PROVIDERS)
         hint = f'Did you mean "{near}/{model}"? ' if near else ""
         raise UserError(f'Unknown provider "{provider}" in "{name}".', f"{hint}Providers: {', '.join(PROVIDERS)}")
-    return ModelName(known, model)
+    return ModelName(known, model, address)
 
 
 def wire_model(model: str, provider: str) -> str:
@@ -122,7 +127,8 @@ def wire_model(model: str, provider: str) -> str:
 
 
 def find_base_url(name: ModelName, given: str | None, settings: ModelSettings | None) -> str:
-    """Where an HTTP model is asked: what was given, else (for openai) what is configured, else its own address."""
+    """Where an HTTP model is asked: its name's address, what was given, configured (openai), its own address."""
+    given = name.address or given
     if given is None and name.provider.name == "openai":
         given = (settings.base_url if settings else None) or os.environ.get("OPENAI_BASE_URL")
     return check_url(given or name.provider.base_url or "").geturl().rstrip("/")

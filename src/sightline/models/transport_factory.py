@@ -23,6 +23,7 @@ from sightline.models.providers import (
     refuse_remote,
 )
 from sightline.models.wire_settings import Api, WireSettings
+from sightline.types.chat import split_model
 
 
 def open_transport(
@@ -58,10 +59,11 @@ def open_transport(
             key = _Key(models, required=sends, instead=instead, vouched=vouched)
             return _open_http(parsed, base_url, api, settings, key, local_only)
         case "any-llm":
-            return _open_any_llm(parsed, base_url, api, settings, _Key(models, instead=instead), local_only)
+            there = parsed.address or base_url
+            return _open_any_llm(parsed, there, api, settings, _Key(models, instead=instead), local_only)
         case _:
-            if base_url is not None:
-                raise UserError(f"{parsed} runs in this process, so it has no address.", "leave --base-url out")
+            if parsed.address is not None or base_url is not None:
+                raise UserError(f"{parsed} runs in this process, so it has no address.", "leave the address out")
             return _open_here(parsed, settings, local_only)
 
 
@@ -77,7 +79,7 @@ def find_endpoint(name: str, *, base_url: str | None = None, models: ModelSettin
         case "any-llm":
             from sightline.models.anyllm import provider_of
 
-            return base_url or provider_of(parsed)[0]
+            return parsed.address or base_url or provider_of(parsed)[0]
         case "builtin":
             return chat_of(parsed).endpoint()
         case _:
@@ -116,13 +118,14 @@ class _Key:
 
 
 def _plugged_in(name: str, base_url: str | None, settings: WireSettings) -> Transport | None:
-    provider, _, model = name.partition("/")
+    plain, address = split_model(name)
+    provider, _, model = plain.partition("/")
     if provider in PROVIDERS or not model:
         return None
     plugin = plugins.find("chat", provider)
     if plugin is None:
         return None
-    opened: Transport = plugin.load()(model, base_url=base_url, settings=settings)
+    opened: Transport = plugin.load()(model, base_url=address or base_url, settings=settings)
     return opened
 
 

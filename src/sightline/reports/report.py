@@ -41,7 +41,7 @@ _HOW_TO_READ = (
     "The mean runs over all tasks: a failed attempt or a missing prediction counts as zero, and is counted under "
     "failures. The interval says where the mean would lie on other tasks of the same sort; tasks that belong together "
     "are resampled together. Systems that share a letter can't be told apart: their difference, tested by paired "
-    "randomisation and corrected by Holm over all pairs of a metric, could be chance, or the better one may not be "
+    "randomisation and corrected for all pairs of a metric, could be chance, or the better one may not be "
     "called better (no win). A slice is no test; with many slices some look different by chance."
 )
 _SUFFIXES: dict[str, Format] = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md"}

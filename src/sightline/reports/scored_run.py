@@ -7,12 +7,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from sightline.benchmark.problems import stop
 from sightline.errors import UserError
-from sightline.metrics.comparison import Comparison, compare
+from sightline.metrics.comparison import Comparison, RunOrder, compare, order_runs
 from sightline.metrics.scores import SCORES_FILE, Scores
 from sightline.reports.text import DASH, money
 from sightline.runs.folder import ATTEMPTS, HEADER, LEDGER, open_run
@@ -170,37 +171,52 @@ def _own_path(run: ReportedRun, runs: Iterable[ReportedRun]) -> str:
     return str(run.folder)
 
 
+Found = TypeVar("Found", Comparison, RunOrder)
+
+
 @dataclass(frozen=True, slots=True)
-class RunComparison:
+class RunComparison(Generic[Found]):
     """The comparison of some runs; None for a single run, and where it can't be made, which `warnings` explain."""
 
-    comparison: Comparison | None
+    comparison: Found | None
     warnings: tuple[str, ...] = ()
 
 
 def compare_runs(
     runs: Sequence[ReportedRun], metrics: Sequence[str] | None = None, *, rehearsal: bool = False
-) -> RunComparison:
+) -> RunComparison[Comparison]:
     """Compare runs of one benchmark over all their tasks; failures that differ are noted, not refused.
 
     On a benchmark of the grade `rehearsal` nothing is compared unless that is asked for.
     """
+
+    def compared(names: Sequence[str], level: float, seed: int) -> Comparison:
+        # Slices of differences are not shown, and without labels they are not computed.
+        bare = [replace(run.scores, tasks=tuple(replace(row, labels={}) for row in run.scores.tasks)) for run in runs]
+        return compare(bare, metrics, names=names, allow_failures_differ=True, level=level, seed=seed)
+
+    return _held_together(runs, compared, rehearsal)
+
+
+def runs_in_order(runs: Sequence[ReportedRun], metric: str, *, rehearsal: bool = False) -> RunComparison[RunOrder]:
+    """Only which of the runs are better than which in one metric, by the tests of `compare_runs`."""
+
+    def ordered(names: Sequence[str], level: float, seed: int) -> RunOrder:
+        return order_runs([run.scores for run in runs], metric, names=names, level=level, seed=seed)
+
+    return _held_together(runs, ordered, rehearsal)
+
+
+def _held_together(
+    runs: Sequence[ReportedRun], by: Callable[[Sequence[str], float, int], Found], rehearsal: bool
+) -> RunComparison[Found]:
     if len(runs) < 2:
         return RunComparison(None)
     if not rehearsal and any(is_rehearsal(run.scores) for run in runs):
         return RunComparison(None, (f"No comparison is drawn: {REHEARSAL}. {CHECK_FIX}",))
     levels = {run.scores.level for run in runs}
-    # Slices of differences are not shown, and without labels they are not computed.
-    scores = [replace(run.scores, tasks=tuple(replace(row, labels={}) for row in run.scores.tasks)) for run in runs]
     try:
-        found = compare(
-            scores,
-            metrics,
-            names=[run.name for run in runs],
-            allow_failures_differ=True,
-            level=max(levels),
-            seed=runs[0].scores.seed,
-        )
+        found = by([run.name for run in runs], max(levels), runs[0].scores.seed)
     except UserError as error:
         fix = f" To compare them: {error.fix}." if error.fix else ""
         return RunComparison(None, (f"the runs can't be compared: {error.message}{fix}",))
@@ -208,7 +224,7 @@ def compare_runs(
     return RunComparison(found, mixed if len(levels) > 1 else ())
 
 
-def trust_of(runs: Sequence[ReportedRun], comparison: Comparison | None) -> tuple[ScoreWarning, ...]:
+def trust_of(runs: Sequence[ReportedRun], comparison: Comparison | RunOrder | None) -> tuple[ScoreWarning, ...]:
     """The warnings of some runs and of their comparison, each once."""
     compared = () if comparison is None else comparison.warnings
     return tuple(dict.fromkeys((*(warning for run in runs for warning in run.scores.warnings), *compared)))

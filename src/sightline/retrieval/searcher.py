@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 
 import numpy as np
 
 from sightline.calls.session import Session
+from sightline.corpus.film import frames_folder
 from sightline.io.files import PathLike
 from sightline.models.protocols import Embedder
 from sightline.retrieval.index.content import folder_address
@@ -101,7 +103,9 @@ class Searcher(OpenIndex):
         if under is None:
             return found
         with self.table_lock:
-            below = self.table.rows_under(folder_address(Path(under)))
+            folder = Path(under).expanduser().absolute()
+            frames = frames_folder(self.folder.parents[1], os.fsencode(os.path.normpath(folder)))
+            below = np.union1d(*(self.table.rows_under(folder_address(each)) for each in (folder, frames)))
         below = below[below < len(self.columns)]
         rows = below if found.rows is None else np.intersect1d(found.rows, below, assume_unique=True)
         return Selection(rows, found.notes)

@@ -31,6 +31,7 @@ from sightline.metrics.labels.corrected import LEAST_DECISIONS, Corrected, Judge
 from sightline.metrics.labels.targets import target
 from sightline.runs.judged_answers import STAGE, AnswerJudgeJob, judge_answers, judge_request, read_verdict
 from sightline.types import Answer, Benchmark, Failure, Run
+from sightline.types.chat import split_model
 
 FILE = "judged_answers.csv"
 _COLUMNS = ("people", "task", "question", "truth", "reply", "correct", "by", "confidence", "reason")
@@ -141,7 +142,7 @@ def judge_run(benchmark: Benchmark, run: Run, model: str, session: Session, fold
     swapped = _swapped({name: answers[key] for name, key in names.items() if key in again}, model, session)
     pairs = [(verdicts[names[name]], other) for name, other in swapped.items()]
     both = [(one, other) for one, other in pairs if not isinstance(one, Failure) and not isinstance(other, Failure)]
-    own = any(entry.model == model for entry in run.ledger)
+    own = split_model(model)[0] in {entry.model for entry in run.ledger}
     changed = sum(one.correct != other.correct for one, other in both)
     judged = JudgedRun(model, answers, verdicts, people, len(both), changed, own)
     if folder is not None:

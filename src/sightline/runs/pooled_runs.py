@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sightline.errors import UserError
 from sightline.metrics.assessment.pool import Places, RankedPool, encode
@@ -39,7 +40,7 @@ def pool_runs(benchmark: Benchmark, runs: Iterable[tuple[str, Run]], depth: int)
         raise UserError(f'"{benchmark.name}" has no rank tasks.', "Assess a benchmark whose tasks are search queries.")
     place, shares = picture_numbers(benchmark.corpus), np.array([benchmark.tasks[id_].weight for id_ in ranked], float)
     shares /= shares.sum()
-    found: dict[str, Places] = {}
+    found, there = dict[str, Places](), dict[str, NDArray[np.bool_]]()
     failures, answered, unknown = dict[str, int](), dict[str, float](), dict[str, int]()
     for given, run in runs:
         name = _free(given, found)
@@ -51,11 +52,11 @@ def pool_runs(benchmark: Benchmark, runs: Iterable[tuple[str, Run]], depth: int)
             if one.number == 0 and isinstance(one.prediction, Ranking)
         }
         found[name], unknown[name] = encode(rankings, tasks, place, depth)
-        there = np.array([task in rankings for task in ranked])
-        failures[name], answered[name] = int((~there).sum()), float(shares[there].sum())
-        if not there.any():
+        there[name] = np.array([task in rankings for task in ranked])
+        failures[name], answered[name] = int((~there[name]).sum()), float(shares[there[name]].sum())
+        if not there[name].any():
             raise UserError(f"{name} has no ranking for any task of {benchmark.name}.", "Run it again.")
-    pool = RankedPool(np.stack(list(found.values())), shares)
+    pool = RankedPool(np.stack(list(found.values())), shares, np.stack(list(there.values())))
     return PooledRuns(
         pool, tuple(found), tuple(ranked), tuple(benchmark.corpus.pictures), place, failures, answered, unknown
     )

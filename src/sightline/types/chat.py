@@ -53,10 +53,19 @@ class Message:
     tool_call_id: str | None = None
 
 
+def split_model(text: str) -> tuple[str, str | None]:
+    """`provider/model@http://host:port/v1` → the model, and the address where it is asked (None: its usual one)."""
+    name, at, url = text.strip().partition("@http")
+    return name, f"http{url}" if at else None
+
+
 @known_as("ChatRequest")
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One call; two equal requests are one paid call, and `sample` tells n wanted answers to the same apart."""
+    """One call; two equal requests are one paid call, and `sample` tells n wanted answers to the same apart.
+
+    Of a `model` that is named with its address the address is left out: it belongs to whoever is asked.
+    """
 
     model: str
     messages: tuple[Message, ...]
@@ -72,6 +81,9 @@ class ChatRequest:
     stop: tuple[str, ...] = ()
     sample: int = 0
     extra: Mapping[str, Json] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "model", split_model(self.model)[0])
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,7 +100,7 @@ class PictureRef:
     region: Box | None = None
 
 
-GroupKind: TypeAlias = Literal["owner", "event", "dataset", "burst", "duplicate"]
+GroupKind: TypeAlias = Literal["owner", "event", "dataset", "burst", "duplicate", "album", "film"]
 
 
 @dataclass(frozen=True, slots=True)

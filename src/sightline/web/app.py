@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -11,10 +12,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from sightline.errors import SightlineError
+from sightline.errors import SightlineError, explain_fault
 from sightline.reports.html import page_style
 from sightline.web.app_state import AppState, harmless, missing, posting, static_text
-from sightline.web.pages import bench, compare, corpus, graph, home, jobs, judging, map, review, runs, search  # noqa: A004
+from sightline.web.pages import ask, bench, compare, corpus, graph, home, jobs, judging, map, review, runs, search  # noqa: A004
 from sightline.web.security import SecurityGate
 
 _STATIC = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
@@ -27,8 +28,6 @@ def build(state: AppState) -> ASGIApp:
             Route("/", home.home),
             Route("/static/{name}", static),
             Route("/thumb/{key}", corpus.thumb),
-            Route("/corpus", corpus.grid),
-            Route("/api/pictures", corpus.window),
             Route("/timeline", corpus.timeline),
             Route("/map", map.world),
             Route("/groups", corpus.groups),
@@ -36,12 +35,17 @@ def build(state: AppState) -> ASGIApp:
             Route("/picture", corpus.picture),
             Route("/graph/{name}", graph.graph),
             Route("/search", search.search),
+            Route("/api/pictures", search.window),
+            Route("/api/layout", search.layout),
             Route("/api/count", search.count),
             Route("/api/upload", search.upload, methods=["POST"]),
-            Route("/ask", search.ask),
-            Route("/ask", posting(search.start), methods=["POST"]),
-            Route("/ask/{job}", search.watch),
-            Route("/ask/{job}/events", search.events),
+            Route("/api/searches", posting(search.keep), methods=["POST"]),
+            Route("/api/album", posting(search.album), methods=["POST"]),
+            Route("/api/contact-sheet", posting(search.contact_sheet), methods=["POST"]),
+            Route("/ask", ask.ask),
+            Route("/ask", posting(ask.start), methods=["POST"]),
+            Route("/ask/{job}", ask.watch),
+            Route("/ask/{job}/events", ask.events),
             Route("/bench", bench.listing),
             Route("/bench/{name}", bench.overview),
             Route("/bench/{name}/audit", bench.audit),
@@ -64,7 +68,10 @@ def build(state: AppState) -> ASGIApp:
             Route("/api/folders", jobs.folders),
             Route("/traces/{name}", runs.traces),
         ],
-        exception_handlers={HTTPException: _told, SightlineError: _told, Exception: _fault},
+        exception_handlers={
+            **dict.fromkeys((HTTPException, SightlineError, OSError, sqlite3.Error), _told),
+            Exception: _fault,
+        },
     )
     app.state.sightline = state
     return SecurityGate(app, state.guard)
@@ -85,8 +92,9 @@ def static(request: Request) -> Response:
 
 def _told(request: Request, error: Exception) -> Response:
     """What was wrong, in words; paths of this machine are not among them."""
-    status = error.status_code if isinstance(error, HTTPException) else 400
-    said = error.detail if isinstance(error, HTTPException) else str(error)
+    fault = explain_fault(error)
+    status = error.status_code if isinstance(error, HTTPException) else 400 if fault is None else 500
+    said = error.detail if isinstance(error, HTTPException) else str(fault or error)
     return _page(request, status, harmless(said, AppState.of(request).library.places.roots))
 
 

@@ -31,8 +31,11 @@ from sightline.reports import text as words
 from sightline.reports.html import page_style
 from sightline.types import Failure
 from sightline.web.agent_jobs import AgentJobs
+from sightline.web.corpus_view import CorpusView
+from sightline.web.found_pictures import PictureFinder
 from sightline.web.index_search import AppSearch
 from sightline.web.jobs import Jobs
+from sightline.web.kept_searches import KeptSearches
 from sightline.web.library import Library
 from sightline.web.reviews import ReviewLog
 from sightline.web.security import EXPORT_POLICY, Guard, read_form
@@ -108,6 +111,7 @@ class AppState:
     finder: AppSearch
     live: AgentJobs
     jobs: Jobs
+    searches: KeptSearches
     reviews: ReviewLog = field(default_factory=ReviewLog)
     templates: Environment = field(default_factory=_environment)
 
@@ -116,6 +120,14 @@ class AppState:
         """The app's own."""
         state: AppState = request.app.state.sightline
         return state
+
+    @property
+    def pictures(self) -> PictureFinder:
+        """What finds pictures of the corpus; only where there is one."""
+        corpus = self.library.corpus
+        if corpus is None:
+            raise missing("picture")
+        return _finder(corpus, self.finder)
 
     def warm(self) -> None:
         """Read what first pages would wait for: the corpus, benchmarks, and the index; the page says what is wrong."""
@@ -208,6 +220,11 @@ def remember_person(response: Response, name: str) -> Response:
     kept = quote(" ".join(one_line(name).split())[:_PERSON])
     response.set_cookie("sightline-person", kept, max_age=31_536_000, httponly=True, samesite="strict")
     return response
+
+
+@functools.lru_cache(maxsize=4)
+def _finder(corpus: CorpusView, search: AppSearch) -> PictureFinder:
+    return PictureFinder(corpus, search)
 
 
 @functools.cache

@@ -7,104 +7,33 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
 from sightline.corpus.schema import FILE_NAME
 from sightline.corpus.store import LIVE_PICTURES, CorpusStore
 from sightline.corpus.view import StoredGroups, StoredPictures
+from sightline.errors import SightlineError
 from sightline.reports.text import day
+from sightline.retrieval.columns.files import load_columns
+from sightline.retrieval.index.manifest import DEFAULT_INDEX, index_folder
 from sightline.types import Picture
+from sightline.web.picture_choice import FACETS, LISTS, ORDERS, UNKNOWN, PictureChoice
 
-ORDERS = {
-    "newest": "p.taken_key IS NULL, p.taken_key DESC, p.id",
-    "oldest": "p.taken_key IS NULL, p.taken_key, p.id",
-    "name": "p.id",
-}
-FACETS = {
-    "year": "substr(p.taken_at, 1, 4)",
-    "owner": "p.owner",
-    "device": "p.device",
-    "place": "p.address",
-    "license": "p.license",
-    "type": "p.mime",
-}
-UNKNOWN = "?"
-"""As the value of a facet: pictures of which it is not known."""
-_FACET_VALUES = 12
-_YEARS = 40
+_FACET_VALUES = 30
+_YEARS = 60
+_STACKS = ("duplicate/", "burst/")
+"""Groups of pictures that are nearly the same: a grid shows the first of them."""
 _KEPT = 24
 _PAGE = 20_000
-
-
-@dataclass(frozen=True, slots=True)
-class PictureChoice:
-    """Which pictures are shown, and in what order; what is None does not limit."""
-
-    year: str | None = None
-    owner: str | None = None
-    device: str | None = None
-    place: str | None = None
-    license: str | None = None
-    type: str | None = None
-    month: str | None = None
-    warning: str | None = None
-    group: str | None = None
-    box: tuple[float, float, float, float] | None = None
-    name: str | None = None
-    order: str = "newest"
-
-    @classmethod
-    def read(cls, query: Mapping[str, str]) -> PictureChoice:
-        """From an address; what is not understood there does not limit."""
-        texts = {each.name: query.get(each.name, "").strip() or None for each in fields(cls) if each.name != "box"}
-        order = texts.pop("order") or ""
-        return cls(**texts, box=_box(query.get("box", "")), order=order if order in ORDERS else "newest")
-
-    def chosen(self) -> dict[str, str]:
-        """What limits, as it stands in an address."""
-        found = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("box", "order")}
-        if self.box is not None:
-            found["box"] = ",".join(f"{edge:g}" for edge in self.box)
-        return {name: value for name, value in found.items() if value is not None}
-
-    def clauses(self) -> tuple[str, list[Any]]:
-        """The same for SQLite: conditions, and what they compare with."""
-        parts: list[str] = []
-        values: list[Any] = []
-        for facet, column in FACETS.items():
-            wanted = getattr(self, facet)
-            if wanted == UNKNOWN:
-                parts.append(f"{column} IS NULL")
-            elif wanted is not None:
-                parts.append(f"{column} = ?")
-                values.append(wanted)
-        for condition, value in (
-            ("substr(p.taken_at, 1, 7) = ?", self.month),
-            ("EXISTS (SELECT 1 FROM json_each(p.warnings) WHERE value = ?)", self.warning),
-            ("p.id IN (SELECT picture FROM members WHERE group_id = ?)", self.group),
-            ("instr(lower(p.id), lower(?)) > 0", self.name),
-        ):
-            if value is not None:
-                parts.append(condition)
-                values.append(value)
-        if self.box is not None:
-            parts.append("p.lon >= ? AND p.lat >= ? AND p.lon < ? AND p.lat < ?")
-            values += self.box
-        return "".join(f" AND {part}" for part in parts), values
-
-
-def _box(text: str) -> tuple[float, float, float, float] | None:
-    try:
-        west, south, east, north = (float(part) for part in text.split(","))
-    except ValueError:
-        return None
-    return (west, south, east, north) if west < east and south < north else None
 
 
 class Tile(NamedTuple):
@@ -116,6 +45,35 @@ class Tile(NamedTuple):
     width: int = 0
     height: int = 0
     tint: str = ""
+    stack: str = ""
+    others: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PictureLooks:
+    """Of each file by its number: its shape (32 steps for each doubling of width to height), colour, and stack."""
+
+    shapes: NDArray[np.uint8]
+    colours: NDArray[np.uint16]
+    stacks: NDArray[np.int32]
+    names: Sequence[str]
+    sizes: Sequence[int]
+
+    def packed(self, files: NDArray[np.int64]) -> bytes:
+        """Three bytes a picture, all that a grid needs to draw it before it has come."""
+        out = np.empty((len(files), 3), np.uint8)
+        out[:, 0] = self.shapes[files]
+        out[:, 1:] = self.colours[files].astype(">u2").view(np.uint8).reshape(-1, 2)
+        return out.tobytes()
+
+    def folded(self, files: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Of each stack only the first that is among these."""
+        stacks = self.stacks[files]
+        _, first = np.unique(stacks, return_index=True)
+        kept = stacks == 0
+        kept[first] = True
+        found: NDArray[np.int64] = files[kept]
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +104,9 @@ class CorpusView:
         self._counted = lru_cache(maxsize=_KEPT)(self._count_facets)
         self._ordered = lru_cache(maxsize=_KEPT)(self._order)
         self._all = lru_cache(maxsize=_KEPT)(self._query_all)
+        self._looks = lru_cache(maxsize=1)(self._read_looks)
+        self._places = lru_cache(maxsize=1)(self._read_places)
+        self._named: Mapping[str, str] = {}
         self._problems = lru_cache(maxsize=1)(lambda _: (self.store.count_skipped(), self.store.count_warnings()))
 
     @property
@@ -153,6 +114,7 @@ class CorpusView:
         """A connection of this thread."""
         if not hasattr(self._mine, "store"):
             self._mine.store = CorpusStore(self.workspace, reading=True)
+            self._mine.store.database.create_function("place_of", 1, self._place_of, deterministic=True)
         found: CorpusStore = self._mine.store
         return found
 
@@ -182,12 +144,31 @@ class CorpusView:
         """Count and order all pictures, so that the first page need not."""
         self.facets(PictureChoice())
         self.count(PictureChoice())
+        self.looks()
+        self.total()
+        self.knows("/timeline")
+        self.knows("/map")
 
     # -- windows
 
+    def files(self, choice: PictureChoice) -> NDArray[np.int64]:
+        """The chosen pictures in their order, by the numbers of their files."""
+        return self._ordered(choice, self.stamp())
+
+    def files_of(self, ids: Iterable[str]) -> NDArray[np.int64]:
+        """Pictures by id, as the numbers of their files, in this order; those that are gone are left out."""
+        query = "SELECT id, file FROM pictures WHERE id IN (SELECT value FROM json_each(?))"
+        wanted = list(ids)
+        known = dict(self.store.database.execute(query, (orjson.dumps(wanted).decode(),)).fetchall())
+        return np.array([known[id_] for id_ in wanted if id_ in known], np.int64)
+
+    def looks(self) -> PictureLooks:
+        """What a grid draws before pictures have come."""
+        return self._looks(self.stamp())
+
     def count(self, choice: PictureChoice) -> int:
         """How many pictures are chosen."""
-        return len(self._ordered(choice, self._stamp()))
+        return len(self.files(choice))
 
     def total(self) -> int:
         """How many pictures there are."""
@@ -196,18 +177,18 @@ class CorpusView:
 
     def window(self, choice: PictureChoice, offset: int, limit: int) -> list[Tile]:
         """Some pictures of the chosen ones, in their order."""
-        return self._tiles(self._ordered(choice, self._stamp())[max(0, offset) : max(0, offset) + limit].tolist())
+        return self.tiles(self.files(choice)[max(0, offset) : max(0, offset) + limit])
 
     def beside(self, choice: PictureChoice, id_: str) -> tuple[Tile | None, Tile | None]:
         """The pictures before and after one, in that order."""
         row = self.store.database.execute("SELECT file FROM pictures WHERE id = ?", (id_,)).fetchone()
-        files = self._ordered(choice, self._stamp())
+        files = self.files(choice)
         at = np.flatnonzero(files == row[0]) if row is not None else np.zeros(0)
         if not len(at):
             return None, None
         place = int(at[0])
-        before = self._tiles(files[max(0, place - 1) : place].tolist())
-        after = self._tiles(files[place + 1 : place + 2].tolist())
+        before = self.tiles(files[max(0, place - 1) : place])
+        after = self.tiles(files[place + 1 : place + 2])
         return next(iter(before), None), next(iter(after), None)
 
     def _order(self, choice: PictureChoice, _stamp: object) -> NDArray[np.int64]:
@@ -218,30 +199,76 @@ class CorpusView:
         )
         return np.fromiter((row[0] for row in rows), np.int64)
 
-    def _tiles(self, files: Sequence[int]) -> list[Tile]:
+    def tiles(self, files: NDArray[np.int64]) -> list[Tile]:
+        """Pictures by the numbers of their files, in this order."""
         marks = ",".join("?" * len(files))
         query = f"SELECT file, sha256, id, taken_at, width, height, colours FROM pictures WHERE file IN ({marks})"
-        found = {row[0]: _tile(row[1:]) for row in self.store.database.execute(query, tuple(files))}
-        return [found[file] for file in files if file in found]
+        found = {row[0]: row[1:] for row in self.store.database.execute(query, files.tolist())}
+        looks = self.looks()
+        numbers = [(file, int(looks.stacks[file])) for file in files.tolist() if file in found]
+        return [
+            _tile(found[file])._replace(stack=looks.names[stack], others=max(0, looks.sizes[stack] - 1))
+            for file, stack in numbers
+        ]
+
+    def _read_looks(self, _stamp: object) -> PictureLooks:
+        rows = self.store.database.execute("SELECT file, width, height, colours, id FROM pictures").fetchall()
+        size = 1 + max((row[0] for row in rows), default=0)
+        shapes, colours, stacks = np.full(size, 128, np.uint8), np.zeros(size, np.uint16), np.zeros(size, np.int32)
+        if rows:
+            files = np.array([row[0] for row in rows])
+            sides = np.array([row[1:3] for row in rows], np.float64).clip(1)
+            shapes[files] = (128 + 32 * np.log2(sides[:, 0] / sides[:, 1])).round().clip(0, 255).astype(np.uint8)
+            cells = np.frombuffer(b"".join(row[3] for row in rows), np.uint8).reshape(len(rows), -1, 3)
+            red, green, blue = cells.mean(axis=1).astype(np.uint16).T
+            colours[files] = (red >> 3 << 11) | (green >> 2 << 5) | (blue >> 3)
+        by_id = {row[4]: row[0] for row in rows}
+        names, sizes = [""], [0]
+        for kind in _STACKS:  # A picture of both kinds is shown with its burst.
+            members = self.store.database.execute(
+                "SELECT group_id, picture FROM members WHERE group_id >= ? AND group_id < ? ORDER BY 1, position",
+                (kind, kind[:-1] + "0"),
+            )
+            for name, group in groupby(members, key=itemgetter(0)):
+                held = [by_id[id_] for _, id_ in group if id_ in by_id]
+                stacks[held] = len(names)
+                names.append(name)
+                sizes.append(len(held))
+        return PictureLooks(shapes, colours, stacks, names, sizes)
+
+    def _place_of(self, id_: str) -> str | None:
+        """The city nearest to a picture's coordinates, where the index knows it."""
+        return self._named.get(id_)
+
+    @property
+    def _index(self) -> Path:
+        return index_folder(self.workspace, DEFAULT_INDEX)
+
+    def _read_places(self, _stamp: object) -> dict[str, str]:
+        try:
+            columns = load_columns(self._index)
+        except SightlineError:  # None yet, or a page of search says what is wrong with it.
+            return {}
+        ids, places = columns.texts("id"), columns.texts("place")
+        rows = np.flatnonzero(places.known() & columns.present).tolist()
+        return {id_: place for row in rows if (id_ := ids[row]) is not None and (place := places[row]) is not None}
 
     # -- counts
 
     def facets(self, choice: PictureChoice) -> Mapping[str, Sequence[tuple[str, int]]]:
         """By facet its commonest values among the chosen pictures, with counts; `?` where it is not known."""
-        return self._counted(choice, self._stamp())
+        return self._counted(choice, self.stamp())
 
     def _count_facets(self, choice: PictureChoice, _stamp: object) -> dict[str, list[tuple[str, int]]]:
         where, values = choice.clauses()
-        counters: list[Counter[str | None]] = [Counter() for _ in FACETS]
         rows = self.store.database.execute(f"SELECT {', '.join(FACETS.values())} {LIVE_PICTURES}{where}", values)
-        while page := rows.fetchmany(_PAGE):  # One pass for all facets, some rows at a time.
-            for counter, column in zip(counters, zip(*page, strict=True), strict=True):
-                counter.update(column)
-        return {
-            name: _commonest(name, counter)
-            for name, counter in zip(FACETS, counters, strict=True)
-            if set(counter) - {None}
-        }
+        return _counts(rows)
+
+    def facets_of(self, files: NDArray[np.int64]) -> Mapping[str, Sequence[tuple[str, int]]]:
+        """The same of these pictures."""
+        columns = ", ".join(FACETS.values())
+        chosen = f"SELECT {columns} FROM pictures AS p WHERE p.file IN (SELECT value FROM json_each(?))"
+        return _counts(self.store.database.execute(chosen, (orjson.dumps(files.tolist()).decode(),)))
 
     def months(self) -> list[tuple[str, int]]:
         """Pictures by month, in order; those of unknown time are left out."""
@@ -253,7 +280,9 @@ class CorpusView:
     def knows(self, page: str) -> bool:
         """Is there something to show on the timeline, or on the map?"""
         column = "p.taken_key" if page == "/timeline" else "p.lat"
-        return bool(self._rows(f"SELECT 1 {LIVE_PICTURES} AND {column} IS NOT NULL LIMIT 1"))
+        with suppress(SightlineError):  # What is wrong with the corpus is said by the page itself.
+            return bool(self._rows(f"SELECT 1 {LIVE_PICTURES} AND {column} IS NOT NULL LIMIT 1"))
+        return False
 
     def spots(self, box: tuple[float, float, float, float], cell: float) -> list[MapSpot]:
         """Places with pictures, gathered in squares of so many degrees; the mean of each is where it is drawn."""
@@ -312,23 +341,27 @@ class CorpusView:
 
     def problems(self) -> tuple[Mapping[str, int], Mapping[str, int]]:
         """Skipped files and warnings, by reason."""
-        return self._problems(self._stamp())
+        return self._problems(self.stamp())
 
     def _rows(self, query: str, values: Iterable[Any] = ()) -> list[Any]:
-        return self._all(query, tuple(values), self._stamp())
+        return self._all(query, tuple(values), self.stamp())
 
     def _query_all(self, query: str, values: tuple[Any, ...], _stamp: object) -> list[Any]:
         return self.store.database.execute(query, values).fetchall()
 
-    def _stamp(self) -> tuple[tuple[int, int], ...]:
-        """Changes whenever the database does."""
-        found = []
-        for name in (FILE_NAME, f"{FILE_NAME}-wal"):
-            with suppress(FileNotFoundError):
-                state = (self.workspace / name).stat()
-                if state.st_size:  # An empty one comes and goes with whoever reads.
-                    found.append((state.st_mtime_ns, state.st_size))
-        return tuple(found)
+    def stamp(self) -> tuple[object, ...]:
+        """Changes whenever the database does, or the index that names places."""
+        index = _stamp_of(self._index / "manifest.json")
+        self._named = self._places(index)
+        return (*(_stamp_of(self.workspace / name) for name in (FILE_NAME, f"{FILE_NAME}-wal")), index)
+
+
+def _stamp_of(path: Path) -> tuple[int, int] | None:
+    with suppress(FileNotFoundError):
+        state = path.stat()
+        if state.st_size:  # An empty one comes and goes with whoever reads.
+            return state.st_mtime_ns, state.st_size
+    return None
 
 
 def is_begun(workspace: Path) -> bool:
@@ -340,9 +373,33 @@ def is_begun(workspace: Path) -> bool:
         return True
 
 
-def _commonest(facet: str, counter: Counter[str | None]) -> list[tuple[str, int]]:
+def _counts(rows: sqlite3.Cursor) -> dict[str, list[tuple[str, int]]]:
+    counters: list[Counter[Any]] = [Counter() for _ in FACETS]
+    while page := rows.fetchmany(_PAGE):  # One pass for all facets, some rows at a time.
+        for counter, column in zip(counters, zip(*page, strict=True), strict=True):
+            counter.update(column)
+    return {
+        name: _commonest(name, _each_value(counter) if name in LISTS else counter)
+        for name, counter in zip(FACETS, counters, strict=True)
+        if set(counter) - {None}
+    }
+
+
+def _each_value(lists: Counter[Any]) -> Counter[Any]:
+    """From counts of lists, as SQLite writes them, counts of what is in them."""
+    found: Counter[Any] = Counter()
+    for text, count in lists.items():
+        try:
+            held = [None] if text is None else orjson.loads(text)
+        except orjson.JSONDecodeError:
+            held = [text]
+        found.update(dict.fromkeys(held if isinstance(held, list) else [held], count))
+    return found
+
+
+def _commonest(facet: str, counter: Counter[Any]) -> list[tuple[str, int]]:
     """Values with counts: years from the latest, others from the commonest; what is not known comes last."""
-    known = [(value, count) for value, count in counter.items() if value is not None]
+    known = [(str(value), count) for value, count in counter.items() if value is not None]
     if facet == "year":
         ranked = sorted(known, reverse=True)[:_YEARS]
     else:

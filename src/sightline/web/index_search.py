@@ -18,7 +18,7 @@ from sightline.retrieval.index.manifest import DEFAULT_INDEX, index_folder, inde
 from sightline.retrieval.methods import METHODS
 from sightline.retrieval.results import Results
 from sightline.retrieval.searcher import Searcher
-from sightline.types import Failure, Picture, PictureRef, SearchQuery
+from sightline.types import Failure, PictureRef, SearchQuery
 from sightline.web.thumbnails import shrink
 
 _UPLOADS = 32
@@ -41,7 +41,7 @@ class SearchForm:
         return not (self.text.strip() or self.like or self.upload)
 
 
-@dataclass
+@dataclass(eq=False)
 class AppSearch:
     """The indexes of a workspace, opened when first needed and again when they were changed."""
 
@@ -127,14 +127,14 @@ class AppSearch:
             return None
         return searcher.columns.texts("place")[known.row]
 
-    def left_by(self, where: str, most: int, index: str = DEFAULT_INDEX) -> list[Picture]:
-        """The first pictures that a filter alone leaves, in the order of the index."""
+    def left_by(self, where: str, index: str = DEFAULT_INDEX) -> list[str]:
+        """The ids of all pictures that a filter alone leaves."""
         searcher = self._needed(index)
         rows = searcher.select(SearchQuery(where=where.strip() or None)).rows
-        wanted = (searcher.table.rows() if rows is None else rows)[:most].tolist()
         with searcher.table_lock:
-            found = searcher.table.pictures(wanted)
-        return [found[row] for row in wanted if row in found]
+            wanted = searcher.table.rows() if rows is None else rows
+        ids = searcher.columns.texts("id")
+        return [id_ for row in wanted.tolist() if row < len(searcher.columns) and (id_ := ids[row]) is not None]
 
     def keep_upload(self, data: bytes) -> str | Failure:
         """A picture that somebody dropped, made small and kept in memory for its search; the key that names it."""

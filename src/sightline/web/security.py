@@ -24,7 +24,7 @@ POLICY = (
 EXPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """For a page that is saved and sent to somebody: nothing in it runs, nothing is loaded."""
 UPLOAD_BYTES = 32 << 20
-_FORM_BYTES = 64 << 10
+_FORM_BYTES = 1 << 20
 _HEADERS = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",

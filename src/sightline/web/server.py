@@ -33,6 +33,7 @@ def open_app(
     from sightline.web.app_state import AppState
     from sightline.web.index_search import AppSearch
     from sightline.web.jobs import Jobs
+    from sightline.web.kept_searches import KeptSearches
     from sightline.web.library import Library
     from sightline.web.security import Guard, is_loopback
 
@@ -41,7 +42,7 @@ def open_app(
     session = Session.of(session, place)
     live = AgentJobs(None if place is None else ask, model, embedder=embedder, session=session)
     guard = Guard(host, port, None if is_loopback(host) else secrets.token_urlsafe(24))
-    return AppState(library, guard, AppSearch(place, embedder, session), live, Jobs(place))
+    return AppState(library, guard, AppSearch(place, embedder, session), live, Jobs(place), KeptSearches(place))
 
 
 def reached_as(host: str) -> str:

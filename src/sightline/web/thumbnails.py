@@ -18,10 +18,12 @@ from sightline.corpus.pixels import MAX_FILE_BYTES, RefusedError
 from sightline.corpus.small_copy import small_copy
 from sightline.types import Box, Failure
 
-SIZES = (256, 512, 1600)
-"""The longer side may be one of these."""
+WHOLE = 0
+SIZES = (256, 512, 1600, WHOLE)
+"""The longer side may be one of these; all pixels of a picture are never kept."""
 KEY = re.compile("[0-9a-f]{64}")
-_QUALITY = 82
+_QUALITY, _WHOLE_QUALITY = 82, 92
+_ANY = 1 << 16
 Region: TypeAlias = tuple[float, float, float, float]
 """Left, top, width and height, in percent."""
 
@@ -29,11 +31,11 @@ Region: TypeAlias = tuple[float, float, float, float]
 def shrink(data: bytes, side: int) -> bytes | Failure:
     """A JPEG of the upright picture, its longer side at most `side`; or why there is none."""
     try:
-        small = small_copy(data, side)
+        small = small_copy(data, side or _ANY)
     except RefusedError as refused:
         return Failure(refused.reason, refused.detail)
     out = io.BytesIO()
-    small.save(out, "JPEG", quality=_QUALITY)
+    small.save(out, "JPEG", quality=_QUALITY if side else _WHOLE_QUALITY)
     return out.getvalue()
 
 
@@ -60,7 +62,7 @@ class Thumbs:
             return kept.read_bytes()
         data = read_file(source)
         made = data if isinstance(data, Failure) else shrink(data, side)
-        if isinstance(made, bytes):
+        if isinstance(made, bytes) and side != WHOLE:
             with suppress(OSError):  # Where nothing can be kept, it is made again.
                 self._keep(kept, made)
         return made

@@ -328,6 +328,29 @@ def test_a_submission_names_every_query_and_comes_back(tmp_path: Path) -> None:
     assert read_run(tmp_path / "run") == found
 
 
+def test_a_run_tells_what_a_submission_asks_for(tmp_path: Path) -> None:
+    told: dict[str, Any] = {"kind": "agent", "model": "vllm/q@http://box:8000/v1", "embedder": "clip", "track": "Open"}
+    made = replace(run(a=PictureSet(("u@1/1",))), parameters=told, versions={"sightline": "9.9"})
+    options = FormatOptions(benchmark=benchmark(), extra={"organization": "Us", "method_name": "Looker"})
+    exporting(SUBMISSION, made, tmp_path / "s.json", options)
+    meta = {
+        "method_name": "Looker",
+        "organization": "Us",
+        "track": "Open",
+        "agent_framework": "Sightline 9.9",
+        "backbone_model": "vllm/q",
+        "retriever_model": "clip",
+    }
+    assert orjson.loads((tmp_path / "s.json").read_bytes())["meta"] == meta
+    row = leaderboard_row(benchmark(), made, {})
+    assert [row[name] for name in ("agent", "backbone", "retriever", "track")] == [*list(meta.values())[3:], "Open"]
+    voted = replace(made, parameters={"kind": "vote", "vote_of": {"system": "a", "parameters": told}})
+    exporting(SUBMISSION, voted, tmp_path / "v.json", options)
+    assert orjson.loads((tmp_path / "v.json").read_bytes())["meta"]["backbone_model"] == "vllm/q"
+    with pytest.raises(UserError, match=r"^a submission also needs organization\."):
+        exporting(SUBMISSION, made, tmp_path / "w.json", FormatOptions(benchmark=benchmark()))
+
+
 def test_a_submission_with_a_list_of_lines_is_read(tmp_path: Path) -> None:
     rows = [{"query_id": "a", "prediction": ["1"]}]
     (tmp_path / "s.json").write_bytes(orjson.dumps({"meta": {}, "predictions": rows}))

@@ -166,7 +166,7 @@ def test_takeout(tmp_path: Path) -> None:
         extra={
             "original_name": "IMG_1.jpg",
             "people": ["Jo", "Mo"],
-            "favorited": True,
+            "favorite": True,
             "url": "https://photos.google.com/photo/x",
         },
         source="takeout",

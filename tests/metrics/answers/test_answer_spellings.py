@@ -71,6 +71,16 @@ RIGHT = [
 ]
 
 # Valid, but rules would have to know too much: a judge decides.
+RIGHT += [
+    ("08:05", "8.05 a.m."),
+    ("下午三点", "15:00"),
+    ("12:30", "十二点半"),
+    ("0.5", "one half"),
+    ("Louis XIV", "Louis the Fourteenth."),
+    ("Elizabeth II", "Elizabeth the Second"),
+    ("World Health Organization", "WHO"),
+    ("Ford Motor Company", "Ford Motor Co."),
+]
 FOR_A_JUDGE = [
     ("5", "V"),
     ("東京", "东京"),
@@ -82,6 +92,11 @@ FOR_A_JUDGE = [
 ]
 
 WRONG = [
+    ("8:05", "8.05"),
+    ("2", "within the second"),
+    ("Louis XIV", "Louis the Fifteenth"),
+    ("下午三点", "3 am"),
+    ("who", "World Health Organization"),
     ("3:45 pm", "3:45 am"),
     ("15:45", "4:45 pm"),
     ("10:10", "10:12"),

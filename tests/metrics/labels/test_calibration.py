@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.calibration import calibration_curve
 from sklearn.linear_model import LogisticRegression
 
 from sightline.errors import UserError
@@ -13,7 +12,6 @@ from sightline.metrics.labels.calibration import (
     confidence_feature,
     cross_fit,
     fit_calibrator,
-    reliability,
     with_query_mean,
 )
 
@@ -87,39 +85,7 @@ def test_the_mean_of_a_query_stands_beside_each_feature() -> None:
     assert found.tolist() == [[1.0, 2.0], [3.0, 2.0], [10.0, 10.0]]
 
 
-def test_reliability_is_that_of_scikit_learn() -> None:
-    rng = np.random.default_rng(3)
-    stated = rng.random(500)
-    labels = (rng.random(500) < stated**2).astype(float)
-    ours = reliability(stated, labels, bins=8)
-    shares, confidences = calibration_curve(labels, stated, n_bins=8, strategy="quantile")
-    assert [one.share.value for one in ours.bins] == pytest.approx(shares, abs=0.02)
-    assert [one.confidence for one in ours.bins] == pytest.approx(confidences, abs=0.01)
-    assert ours.error == pytest.approx(float(np.mean(np.abs(shares - confidences))), abs=0.01)
-
-
-def test_equal_confidences_share_a_bin() -> None:
-    """A judge that always says 0.96 and is right in 56 of 100 cases."""
-    found = reliability(np.full(100, 0.96), np.arange(100) < 56)
-    assert len(found.bins) == 1
-    assert found.error == pytest.approx(0.40)
-    share = found.bins[0].share
-    assert share.low < 0.56 < share.high
-    assert share.n == 100
-
-
-def test_bins_hold_all_decisions_once() -> None:
-    rng = np.random.default_rng(4)
-    stated = np.round(rng.random(300), 1)
-    labels = np.where(rng.random(300) < 0.3, np.nan, rng.random(300) < stated)
-    found = reliability(stated, labels)
-    assert sum(one.share.n for one in found.bins) == found.n == int(np.isfinite(labels).sum())
-    assert all(one.confidence < other.confidence for one, other in zip(found.bins, found.bins[1:], strict=False))
-
-
-def test_a_curve_without_decisions_is_refused() -> None:
-    with pytest.raises(UserError, match="people's decisions"):
-        reliability([0.5], [np.nan])
+def test_labels_beyond_a_probability_are_refused() -> None:
     with pytest.raises(UserError, match="from 0 to 1"):
         fit_calibrator([1.0, 2.0], [0.0, 2.0])
 

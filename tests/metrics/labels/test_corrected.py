@@ -22,8 +22,8 @@ from sightline.metrics.labels.corrected import (
     t_half_width,
     worths,
 )
-from sightline.metrics.labels.sampling import draw_pairs, informative_rates, proportional_rates
 from sightline.metrics.labels.targets import frozen_relevant, target
+from trust_draws import draw_pairs, informative_rates, proportional_rates
 
 QUERIES, DEPTH = 60, 5
 QUERY = np.repeat(np.arange(QUERIES), DEPTH)

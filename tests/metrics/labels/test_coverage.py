@@ -7,9 +7,9 @@ import pytest
 
 from sightline.errors import UserError
 from sightline.metrics.labels.corrected import JudgedPairs
-from sightline.metrics.labels.coverage import coverage_by_error_rates, coverage_by_people, coverage_by_positives
-from sightline.metrics.labels.sampling import draw_pairs, stratified_rates
 from sightline.metrics.labels.shares import Share, weighted_share
+from trust_draws import draw_pairs, stratified_rates
+from trust_pool_coverage import coverage_by_error_rates, coverage_by_people, coverage_by_positives
 
 QUERIES, INSIDE, OUTSIDE, DRAWN = 40, 15, 150, 30
 OUT = np.arange(QUERIES * (INSIDE + DRAWN)) >= QUERIES * INSIDE

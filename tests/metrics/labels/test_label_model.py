@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sightline.errors import UserError
-from sightline.metrics.labels.label_model import _Patterns, label_model
+from trust_label_model import _Patterns, label_model
 
 
 def _votes(rng: np.random.Generator, truth: np.ndarray, rates: list[tuple[float, float]]) -> np.ndarray:

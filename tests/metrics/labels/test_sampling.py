@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.errors import UserError
-from sightline.metrics.labels.sampling import (
+from trust_draws import (
     Draw,
     Stage,
     draw_pairs,

@@ -7,9 +7,10 @@ import pytest
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from sightline.metrics.labels.rare_counts import Total, gamma_quantile, ratio_interval, weighted_count
+from sightline.metrics.labels.rare_counts import Total, gamma_quantile, weighted_count
 from sightline.metrics.labels.shares import weighted_share
 from sightline.metrics.statistics.distributions import student_quantile
+from trust_pool_coverage import ratio_interval
 
 
 def test_equal_weights_give_nearly_wilson() -> None:

@@ -8,7 +8,6 @@ from scipy import special, stats
 from sightline.errors import UserError
 from sightline.metrics.statistics.distributions import (
     check_fraction,
-    half_binomial_cdf,
     incomplete_beta,
     noncentral_t_cdf,
     normal_cdf,
@@ -56,16 +55,6 @@ def test_incomplete_beta_is_scipys(x: float, a: float, b: float) -> None:
 @pytest.mark.parametrize("shift", [0.0, 0.5, 2.8, 8.0])
 def test_noncentral_t_is_scipys(df: int, t: float, shift: float) -> None:
     assert noncentral_t_cdf(t, df, shift) == pytest.approx(stats.nct.cdf(t, df, shift), abs=1e-9)
-
-
-@given(st.integers(0, 400), st.integers(0, 400))
-@settings(max_examples=60, deadline=None)
-def test_half_binomial_is_scipys(k: int, n: int) -> None:
-    assert half_binomial_cdf(k, n) == pytest.approx(stats.binom.cdf(k, n, 0.5), abs=1e-13)
-
-
-def test_half_binomial_of_many_tosses_stays_a_number() -> None:
-    assert half_binomial_cdf(4900, 10_000) == pytest.approx(stats.binom.cdf(4900, 10_000, 0.5), rel=1e-9)
 
 
 def test_normal_takes_infinity() -> None:

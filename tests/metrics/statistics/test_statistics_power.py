@@ -4,18 +4,17 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 from statsmodels.stats.power import TTestPower
 
 from sightline.errors import UserError
 from sightline.metrics.statistics.power import (
     detectable,
     paired_power,
-    simulated_power,
     spread,
     tasks_needed,
     tasks_needed_binary,
 )
-from sightline.metrics.statistics.splits import mcnemar_exact
 
 
 @pytest.mark.parametrize("effect", [0.05, 0.2, 0.5, 1.3])
@@ -50,29 +49,19 @@ def test_right_or_wrong_tasks_reach_the_power_that_was_asked_for(difference: flo
     n = tasks_needed_binary(difference, disagreement)
     rng = np.random.default_rng(0)
     shares = [(disagreement + difference) / 2, (disagreement - difference) / 2, 1 - disagreement]
-    found = np.mean([mcnemar_exact(int(a), int(b)) < 0.05 for a, b, _ in rng.multinomial(n, shares, size=3000)])
+    drawn = rng.multinomial(n, shares, size=3000)
+    found = np.mean([stats.binomtest(int(a), int(a + b)).pvalue < 0.05 for a, b, _ in drawn])
     # McNemar's exact test is conservative, so somewhat below 0.8.
     assert 0.72 < found < 0.83
     assert n == pytest.approx(tasks_needed(difference, math.sqrt(disagreement - difference**2)), rel=0.12)
 
 
-def test_simulation_agrees_with_the_formula() -> None:
-    differences = np.random.default_rng(1).normal(0.0, 0.3, 2000)
-    n = tasks_needed(0.06, float(differences.std(ddof=1)))
-    assert simulated_power(differences, n, difference=0.06) == pytest.approx(0.8, abs=0.04)
-    assert simulated_power(differences, n, difference=0.0) == pytest.approx(0.05, abs=0.02)
-
-
-def test_simulation_pays_for_clusters_what_the_design_effect_says() -> None:
+def test_the_design_effect_of_clusters_is_measured() -> None:
     rng = np.random.default_rng(2)
     clusters = np.repeat(np.arange(300), 10)
     differences = np.repeat(rng.normal(0, 0.2, 300), 10) + rng.normal(0, 0.3, 3000)
     seen = spread(differences, clusters.tolist())
     assert seen.design_effect == pytest.approx(1 + 9 * 0.04 / 0.13, rel=0.2)
-    n = tasks_needed(0.05, seen.sd, design_effect=seen.design_effect)
-    found = simulated_power(differences, n, difference=0.05, clusters=clusters.tolist())
-    assert found == pytest.approx(0.8, abs=0.05)
-    assert simulated_power(differences, n, difference=0.05) > 0.95
 
 
 def test_spread_of_two_runs() -> None:

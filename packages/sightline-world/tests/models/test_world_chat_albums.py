@@ -116,3 +116,10 @@ def test_a_memory_of_counting_keeps_what_was_counted() -> None:
     )
     got = asyncio.run(album.model().reply(ChatRequest("builtin/world", messages)))
     assert isinstance(got, ChatReply) and f'Noted target yes: ["{DOGS[0]}"]' in got.text
+
+
+@pytest.mark.parametrize("question", ["What colour is the tent?", "What does the sign say?", "Who wears a red hat?"])
+def test_a_verdict_is_kept_when_the_pictures_are_gone(question: str) -> None:
+    whole, forgetful = Agent(small_life()), Agent(small_life(), forget_after=2)
+    assert forgetful.run(question).text == whole.run(question).text
+    assert forgetful.looked <= whole.looked + 20

@@ -143,7 +143,9 @@ def read_box(value: Json, name: str = "box") -> Box:
         raise MistakeError(f"{how}; it is {shown(value)}.")
     left, top, right, bottom = (finite(each, f"an edge of {name}") for each in value)
     if max(left, top, right, bottom) > 1:
-        raise MistakeError(f"{how}; {shown(value)} looks like pixels: divide by the picture's width and height.")
+        raise MistakeError(
+            f"{how}; it is {shown(value)}: divide pixels by the picture's width and height, thousandths by 1000."
+        )
     if min(left, top, right, bottom) < 0:
         raise MistakeError(f"{how}; {shown(value)} begins outside the picture.")
     if left >= right or top >= bottom:

@@ -114,8 +114,10 @@ class NamedPictures:
         self._pictures, self._base = materials.pictures, materials.base
 
     def known(self, id_: str, state: AgentState) -> Picture | None:
-        """A picture of the corpus that may be seen."""
+        """A picture of the corpus that may be seen, by its id, or by a short name that only one of them has."""
         picture = self._pictures.get(id_) or self._pictures.get(as_named(id_))
+        if picture is None and state.names is not None:
+            picture = self._pictures.get(state.names.find(id_) or "")
         return picture if picture is not None and state.may_see(picture.id) else None
 
     def split(self, ids: tuple[str, ...], state: AgentState) -> tuple[list[Picture], list[str]]:

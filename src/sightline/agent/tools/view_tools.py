@@ -114,14 +114,20 @@ def view_photos(subjects: NamedPictures, given: ToolArguments, state: AgentState
         raise MistakeError("photos is missing: which photos?")
     views: list[PictureView] = []
     problems: list[str] = []
+    before: list[str] = []
     for name in names:
         try:
-            views.append(_viewed(subjects, subjects.find(name, state)))
+            subject = subjects.find(name, state)
+            if subject.name in (state.in_view or ()):
+                before.append(subject.name)
+            else:
+                views.append(_viewed(subjects, subject))
         except MistakeError as error:
             problems.append(str(error))
-    if not views:
+    if not views and not before:
         raise MistakeError(" ".join(problems[:5]))
-    return showing(views, {"problems": problems} if problems else {})
+    told = {"shown_before": before, "problems": problems}
+    return showing(views, {name: value for name, value in told.items() if value})
 
 
 @tool(CROP, NamedPictures, has_pictures)

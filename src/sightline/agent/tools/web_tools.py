@@ -15,7 +15,7 @@ from sightline.agent.tools.picture_refs import NamedPictures
 from sightline.agent.tools.pixels import encode, load
 from sightline.agent.tools.search_tools import answered
 from sightline.agent.tools.view_tools import showing
-from sightline.agent.web.base import Web, leaves_machine
+from sightline.agent.web.base import MISSING, Web, leaves_machine
 from sightline.types import Failure, ImagePart
 
 PART = 12_000
@@ -62,7 +62,7 @@ def web_search(materials: Materials) -> Tool | None:
         query = given.text("query")
         found = await web.search(_sendable(web, query, state), given.whole("top_k", 5))
         if isinstance(found, Failure):
-            return _failed(found)
+            return _failed(found, state)
         rows = [{"url": hit.url, "title": hit.title, "text": hit.text[:_SNIPPET]} for hit in found]
         return answered({"results": rows}, untrusted=True, public=True)
 
@@ -87,7 +87,7 @@ def web_image_search(materials: Materials) -> Tool | None:
             asked = await asyncio.to_thread(_cue, subjects, photo or "", state, leaves_machine(web))
         found = await web.search_pictures(asked, given.whole("top_k", 5))
         if isinstance(found, Failure):
-            return _failed(found)
+            return _failed(found, state)
         rows = [{"url": hit.url, "page": hit.page, "caption": hit.caption[:_SNIPPET]} for hit in found]
         views = await _fetched(web, [hit.url for hit in found][: given.whole("show", 2)], state)
         shown = showing(views, {"results": rows, "shown_from": _sources(views)}, untrusted=True)
@@ -107,7 +107,7 @@ def open_page(materials: Materials) -> Tool | None:
         url = given.text("url")
         page = await web.open(state.outgoing.address(url) if leaves_machine(web) else url)
         if isinstance(page, Failure):
-            return _failed(page)
+            return _failed(page, state)
         parts = max(1, -(-len(page.text) // PART))
         if number > parts:
             raise MistakeError(f"the page has only {parts} part{'s' if parts > 1 else ''}.")
@@ -123,8 +123,9 @@ def open_page(materials: Materials) -> Tool | None:
     return AsyncTool(OPEN_PAGE, work)
 
 
-def _failed(failure: Failure) -> Observation:
+def _failed(failure: Failure, state: AgentState) -> Observation:
     """What a server says about its failure is not ours either."""
+    state.outgoing.missed += failure.kind == MISSING
     told = mistake(f"{failure.message} ({failure.kind}).")
     return Observation(told.text, data=told.data, untrusted=True, error=True, public=True)
 
@@ -135,8 +136,9 @@ def _sendable(web: Web, query: str, state: AgentState) -> str:
 
 def _cue(subjects: NamedPictures, name: str, state: AgentState, leaves: bool) -> bytes:
     subject = subjects.find(name, state)
-    if leaves and subject.root is not None:
-        state.outgoing.picture()
+    if leaves:
+        came = subject.view is not None and subject.view.made_by == "web"
+        state.outgoing.picture(from_web=came, is_part=subject.region is not None)
     return encode(subjects.image(subject))
 
 
@@ -146,6 +148,7 @@ async def _fetched(web: Web, addresses: Sequence[str], state: AgentState) -> lis
     number = sum(name.startswith("web-") for name in state.views)
     for address in addresses:
         data = await web.picture(address)
+        state.outgoing.missed += isinstance(data, Failure) and data.kind == MISSING
         image = data if isinstance(data, Failure) else await asyncio.to_thread(load, data)
         if isinstance(image, Failure):
             continue

@@ -17,6 +17,9 @@ from PIL import Image
 from sightline.agent.tools.pixels import load
 from sightline.types import Failure
 
+MISSING = "not-frozen"
+"""The kind of failure where a frozen web was never asked this."""
+
 
 @dataclass(frozen=True, slots=True)
 class WebHit:

@@ -1,25 +1,23 @@
-"""Search engines on the web, by their HTTP forms: SearXNG, Serper, Brave. Pages and pictures come by a `Fetcher`."""
+"""Search engines on the web, by their HTTP forms: SearXNG, Serper, Brave, SerpApi. Pages come by a `Fetcher`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
-import aiohttp
-import orjson
-
+from sightline.agent.tools.pixels import encode, load, scaled_down
 from sightline.agent.web.base import WebHit, WebPage, WebPicture
 from sightline.agent.web.fetch import Fetcher
+from sightline.agent.web.service import Request, Service, rows, text
 from sightline.config.section import Hidden
-from sightline.models.failures import Scrubber
 from sightline.types import Failure
 
 SERPER = "https://google.serper.dev"
 BRAVE = "https://api.search.brave.com/res/v1"
-_SECONDS = 20.0
-_MOST_BYTES = 4 << 20
-_LONGEST = 1000
+SERPAPI = "https://serpapi.com"
+_UPLOAD_BYTES = 500_000
+"""The largest picture that SerpApi takes."""
+_UPLOAD_SIDES = (2048, 1536, 1024, 768, 512)
 
 
 class Engine(Protocol):
@@ -32,14 +30,11 @@ class Engine(Protocol):
     def pictures(self, answer: Mapping[str, Any]) -> list[WebPicture]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One call: an address with its query, what it carries in its head, and a body if it has one."""
+@runtime_checkable
+class PictureEngine(Protocol):
+    """An engine that also finds pictures by likeness, in as many calls as it needs."""
 
-    url: str
-    params: Mapping[str, str] = field(default_factory=dict)
-    headers: Mapping[str, str] = field(default_factory=dict)
-    body: Mapping[str, Any] | None = None
+    async def likeness(self, picture: bytes, service: Service) -> list[WebPicture] | Failure: ...
 
 
 class SearXNG:
@@ -55,10 +50,10 @@ class SearXNG:
         return Request(f"{self._base}/search", params)
 
     def pages(self, answer: Mapping[str, Any]) -> list[WebHit]:
-        return [_hit(row, "url", "title", "content") for row in _rows(answer, "results")]
+        return [_hit(row, "url", "title", "content") for row in rows(answer, "results")]
 
     def pictures(self, answer: Mapping[str, Any]) -> list[WebPicture]:
-        return [_picture(row.get("img_src"), row.get("url"), row.get("title")) for row in _rows(answer, "results")]
+        return [_picture(row.get("img_src"), row.get("url"), row.get("title")) for row in rows(answer, "results")]
 
 
 class Serper:
@@ -74,10 +69,10 @@ class Serper:
         return Request(address, headers={"X-API-KEY": self._key.get_secret_value()}, body={"q": query, "num": k})
 
     def pages(self, answer: Mapping[str, Any]) -> list[WebHit]:
-        return [_hit(row, "link", "title", "snippet") for row in _rows(answer, "organic")]
+        return [_hit(row, "link", "title", "snippet") for row in rows(answer, "organic")]
 
     def pictures(self, answer: Mapping[str, Any]) -> list[WebPicture]:
-        return [_picture(row.get("imageUrl"), row.get("link"), row.get("title")) for row in _rows(answer, "images")]
+        return [_picture(row.get("imageUrl"), row.get("link"), row.get("title")) for row in rows(answer, "images")]
 
 
 class Brave:
@@ -95,13 +90,53 @@ class Brave:
 
     def pages(self, answer: Mapping[str, Any]) -> list[WebHit]:
         found = answer.get("web")
-        return [_hit(row, "url", "title", "description") for row in _rows(found, "results")]
+        return [_hit(row, "url", "title", "description") for row in rows(found, "results")]
 
     def pictures(self, answer: Mapping[str, Any]) -> list[WebPicture]:
         return [
             _picture(_inside(row, "properties", "url"), row.get("url"), row.get("title"))
-            for row in _rows(answer, "results")
+            for row in rows(answer, "results")
         ]
+
+
+class SerpApi:
+    """Google's results by SerpApi; pictures by likeness with Google Lens, after an upload to SerpApi."""
+
+    name = "serpapi"
+
+    def __init__(self, key: Hidden, base_url: str = SERPAPI) -> None:
+        self._key, self._base = key, base_url.rstrip("/")
+
+    def request(self, query: str, k: int, *, pictures: bool) -> Request:
+        return self._search(engine="google_images", q=query) if pictures else self._search(engine="google", q=query)
+
+    def pages(self, answer: Mapping[str, Any]) -> list[WebHit]:
+        return [_hit(row, "link", "title", "snippet") for row in rows(answer, "organic_results")]
+
+    def pictures(self, answer: Mapping[str, Any]) -> list[WebPicture]:
+        return [
+            _picture(row.get("original"), row.get("link"), row.get("title")) for row in rows(answer, "images_results")
+        ]
+
+    async def likeness(self, picture: bytes, service: Service) -> list[WebPicture] | Failure:
+        small = _within(picture, _UPLOAD_BYTES)
+        if isinstance(small, Failure):
+            return small
+        form: dict[str, str | bytes] = {"image": small, "api_key": self._key.get_secret_value()}
+        held = await service.json(Request(f"{self._base}/image", form=form))
+        if isinstance(held, Failure):
+            return held
+        if not isinstance(held.get("image_id"), str):
+            return Failure("bad-reply", "serpapi gave the uploaded picture no image_id")
+        search = self._search(engine="google_lens", type="visual_matches", image_id=held["image_id"])
+        answer = await service.json(search)
+        if isinstance(answer, Failure):
+            return answer
+        found = rows(answer, "visual_matches")
+        return [_picture(row.get("image") or row.get("thumbnail"), row.get("link"), row.get("title")) for row in found]
+
+    def _search(self, **params: str) -> Request:
+        return Request(f"{self._base}/search", {**params, "api_key": self._key.get_secret_value()})
 
 
 class SearchedWeb:
@@ -109,12 +144,11 @@ class SearchedWeb:
 
     def __init__(self, engine: Engine, fetcher: Fetcher | None = None, secrets: Sequence[str] = ()) -> None:
         self._engine, self._fetcher = engine, fetcher or Fetcher()
-        self._scrub = Scrubber(list(secrets))
-        self._session: aiohttp.ClientSession | None = None
+        self._service = Service(engine.name, secrets)
         self.name = engine.name
 
     async def search(self, query: str, k: int) -> Sequence[WebHit] | Failure:
-        answer = await self._ask(self._engine.request(query, k, pictures=False))
+        answer = await self._service.json(self._engine.request(query, k, pictures=False))
         return answer if isinstance(answer, Failure) else _usable(self._engine.pages(answer), k)
 
     async def open(self, url: str) -> WebPage | Failure:
@@ -122,63 +156,23 @@ class SearchedWeb:
 
     async def search_pictures(self, query: str | bytes, k: int) -> Sequence[WebPicture] | Failure:
         if isinstance(query, bytes):
-            return Failure("unsupported", f"{self.name} finds pictures by words only, not by likeness")
-        answer = await self._ask(self._engine.request(query, k, pictures=True))
+            if not isinstance(self._engine, PictureEngine):
+                return Failure("unsupported", f"{self.name} finds pictures by words only, not by likeness")
+            found = await self._engine.likeness(query, self._service)
+            return found if isinstance(found, Failure) else _usable(found, k)
+        answer = await self._service.json(self._engine.request(query, k, pictures=True))
         return answer if isinstance(answer, Failure) else _usable(self._engine.pictures(answer), k)
 
     async def picture(self, url: str) -> bytes | Failure:
         return await self._fetcher.picture(url)
 
     async def close(self) -> None:
-        session, self._session = self._session, None
-        if session is not None:
-            await session.close()
+        await self._service.close()
         await self._fetcher.close()
-
-    async def _ask(self, request: Request) -> Mapping[str, Any] | Failure:
-        """The service's own address is the user's choice, and may be on this machine; its answer is still capped."""
-        if self._session is None:
-            timeout = aiohttp.ClientTimeout(total=_SECONDS)
-            self._session = aiohttp.ClientSession(timeout=timeout, cookie_jar=aiohttp.DummyCookieJar())
-        method = "GET" if request.body is None else "POST"
-        try:
-            async with self._session.request(
-                method,
-                request.url,
-                params=dict(request.params),
-                headers=dict(request.headers),
-                json=request.body,
-                allow_redirects=False,  # A redirect would carry the key elsewhere.
-            ) as response:
-                data = await response.content.read(_MOST_BYTES)
-                if response.status != 200:
-                    return self._refused(response.status)
-                answer = orjson.loads(data)
-        except TimeoutError:
-            return Failure("timeout", f"{self.name} did not answer within {_SECONDS:g} s", retryable=True)
-        except (aiohttp.ClientError, OSError) as error:
-            return Failure("connection", self._scrub(f"{self.name} can't be reached: {error}")[:300], retryable=True)
-        except orjson.JSONDecodeError:
-            return Failure("bad-reply", f"{self.name} answered with something that is no JSON")
-        return answer if isinstance(answer, dict) else Failure("bad-reply", f"{self.name} answered no JSON object")
-
-    def _refused(self, status: int) -> Failure:
-        why = {
-            401: "its key is wrong",
-            403: "it refuses (a wrong key; for SearXNG, the format json is off)",
-            429: "too many searches",
-        }
-        kind = "rate-limit" if status == 429 else "http-status"
-        return Failure(kind, f"{self.name} answered {status}: {why.get(status, 'see its own log')}", status >= 429)
 
 
 def _usable(found: list[Any], k: int) -> list[Any]:
     return [each for each in found if each.url.startswith(("http://", "https://"))][:k]
-
-
-def _rows(answer: object, key: str) -> list[Mapping[str, Any]]:
-    found = answer.get(key) if isinstance(answer, Mapping) else None
-    return [row for row in found if isinstance(row, Mapping)] if isinstance(found, list) else []
 
 
 def _inside(row: Mapping[str, Any], *keys: str) -> object:
@@ -188,13 +182,19 @@ def _inside(row: Mapping[str, Any], *keys: str) -> object:
     return found
 
 
-def _hit(row: Mapping[str, Any], url: str, title: str, text: str) -> WebHit:
-    return WebHit(_text(row.get(url)), _text(row.get(title)), _text(row.get(text)))
+def _hit(row: Mapping[str, Any], url: str, title: str, part: str) -> WebHit:
+    return WebHit(text(row.get(url)), text(row.get(title)), text(row.get(part)))
 
 
 def _picture(url: object, page: object, caption: object) -> WebPicture:
-    return WebPicture(_text(url), _text(page), _text(caption))
+    return WebPicture(text(url), text(page), text(caption))
 
 
-def _text(value: object) -> str:
-    return " ".join(value.split())[:_LONGEST] if isinstance(value, str) else ""
+def _within(picture: bytes, most: int) -> bytes | Failure:
+    """The picture in so many bytes, scaled down where it has more."""
+    image = load(picture)
+    if isinstance(image, Failure):
+        return image
+    sizes = (encode(scaled_down(image, side)) for side in _UPLOAD_SIDES)
+    small = picture if len(picture) <= most else next((made for made in sizes if len(made) <= most), None)
+    return small or Failure("too-large", f"the picture can't be brought under {most:,} bytes")

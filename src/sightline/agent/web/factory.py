@@ -1,4 +1,4 @@
-"""A web by its name: `searxng:http://localhost:8888`, `serper`, `brave`, `mcp:…`, each frozen where asked.
+"""A web by its name: `searxng:http://localhost:8888`, `serpapi`, `index:…`, `mcp:…`, each frozen where asked.
 
 The web of a run is one that lies with its benchmark, or one of these, with what was seen kept for a replay.
 """
@@ -6,7 +6,7 @@ The web of a run is one that lies with its benchmark, or one of these, with what
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 FROZEN = "web.sqlite"
 """Where a workspace keeps what its agents saw of the web."""
-KINDS = "searxng:URL, serper, brave, mcp:URL, mcp:COMMAND or frozen:FILE"
-_KEYS = {"serper": "SERPER_API_KEY", "brave": "BRAVE_API_KEY"}
+KINDS = "searxng:URL, serper, brave, serpapi, index:URL, mcp:URL, mcp:COMMAND or frozen:RUN"
+_KEYS = {"serper": "SERPER_API_KEY", "brave": "BRAVE_API_KEY", "serpapi": "SERPAPI_API_KEY"}
 
 
 def find_web(spec: str, setting: SystemSetting) -> Web:
@@ -35,7 +35,9 @@ def find_web(spec: str, setting: SystemSetting) -> Web:
         return kind.of_benchmark(setting.base)
     session = setting.session
     private_folder(session.workspace)
-    return open_web(spec, freeze=session.workspace / FROZEN, local_only=session.calls.local_only)
+    web = open_web(spec, freeze=session.workspace / FROZEN, local_only=session.calls.local_only)
+    # The run keeps what it saw itself, so that it can be repeated without this workspace.
+    return web if setting.folder is None or spec.startswith("frozen:") else FrozenWeb(setting.folder / FROZEN, web)
 
 
 def offline_web(name: str) -> OfflineWebKind | None:
@@ -59,14 +61,16 @@ def open_web(
 ) -> Web:
     """The web that a spec names; with `freeze`, what it answers is kept in that file and not asked again.
 
-    Keys are read from the environment: SERPER_API_KEY, BRAVE_API_KEY; SIGHTLINE_WEB_TOKEN for a server behind `mcp:`.
+    Keys are read from the environment: SERPER_API_KEY, BRAVE_API_KEY, SERPAPI_API_KEY; SIGHTLINE_WEB_TOKEN for a
+    server behind `mcp:` or `index:`.
     """
     environment = os.environ if environment is None else environment
     kind, _, rest = spec.partition(":")
     if kind == "frozen" and rest:
-        if not Path(rest).is_file():
-            raise UserError(f"there is no frozen web {rest}.", "name the file that an earlier run wrote")
-        return FrozenWeb(Path(rest))
+        file = Path(rest) / FROZEN if Path(rest).is_dir() else Path(rest)
+        if not file.is_file():
+            raise UserError(f"there is no frozen web {file}.", "name a run that had a web, or the file that it wrote")
+        return FrozenWeb(file)
     if local_only:
         _refuse_remote(spec, kind)
     web = _opened(kind, rest, environment, fetcher)
@@ -74,8 +78,12 @@ def open_web(
 
 
 def _opened(kind: str, rest: str, environment: Mapping[str, str], fetcher: Fetcher | None) -> Web:
-    from sightline.agent.web.engines import Brave, SearchedWeb, SearXNG, Serper
+    from sightline.agent.web.engines import Brave, Engine, SearchedWeb, SearXNG, SerpApi, Serper
+    from sightline.agent.web.index_web import IndexWeb
     from sightline.agent.web.mcp_web import McpWeb
+
+    engines: dict[str, Callable[[Hidden], Engine]] = {"serper": Serper, "brave": Brave, "serpapi": SerpApi}
+    token = environment.get("SIGHTLINE_WEB_TOKEN") or None
 
     if kind == "searxng" and rest.startswith(("http://", "https://")):
         return SearchedWeb(SearXNG(rest), fetcher)
@@ -83,20 +91,21 @@ def _opened(kind: str, rest: str, environment: Mapping[str, str], fetcher: Fetch
         key = environment.get(_KEYS[kind], "")
         if not key:
             raise UserError(f"{kind} needs a key.", f"set {_KEYS[kind]}")
-        engine = Serper(Hidden(key)) if kind == "serper" else Brave(Hidden(key))
-        return SearchedWeb(engine, fetcher, [key])
+        return SearchedWeb(engines[kind](Hidden(key)), fetcher, [key])
+    if kind == "index" and rest.startswith(("http://", "https://")):
+        return IndexWeb(rest, token)
     if kind == "mcp" and rest:
-        return McpWeb(rest, token=environment.get("SIGHTLINE_WEB_TOKEN") or None)
+        return McpWeb(rest, token=token)
     raise UserError(f'there is no web "{kind}{":" if rest else ""}{rest[:80]}".', f"give {KINDS}")
 
 
 def _refuse_remote(spec: str, kind: str) -> None:
     """A search engine leaves the machine even if it runs here, and so does a fetch of any page."""
     address = spec.partition(":")[2]
-    if kind == "mcp" and address.startswith(("http://", "https://")) and not leaves_machine(address):
+    if kind in ("mcp", "index") and address.startswith(("http://", "https://")) and not leaves_machine(address):
         return
     asks = "asks others, wherever it runs itself" if kind == "searxng" else "is not on this machine"
     raise UserError(
         f"the web {spec} {asks}, and --local-only allows no call that leaves this machine.",
-        "use frozen:FILE, or leave --local-only out",
+        "use frozen:RUN, or leave --local-only out",
     )

@@ -190,7 +190,8 @@ class Fetcher:
 
 async def _read(response: aiohttp.ClientResponse, url: str, types: Collection[str], most: int) -> Fetched | Failure:
     if response.status != 200:
-        return Failure("http-status", f"{_host(url)} answered {response.status}")
+        passes = response.status == 429 or response.status >= 500
+        return Failure("http-status", f"{_host(url)} answered {response.status}", retryable=passes)
     mime = response.content_type.lower()
     if mime not in types:
         return Failure("content-type", f"{_host(url)} sent {mime[:60]}, which is not read here")

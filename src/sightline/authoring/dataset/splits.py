@@ -22,7 +22,7 @@ from sightline.corpus.near_duplicates import Pairs, connected, near_pairs
 from sightline.errors import UserError
 from sightline.types import Benchmark, GroupKind, PictureSet, Relevance
 
-TOGETHER: tuple[GroupKind, ...] = ("duplicate", "burst", "event", "owner")
+TOGETHER: tuple[GroupKind, ...] = ("duplicate", "burst", "event", "owner", "film")
 _SPLIT = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from sightline.benchmark.formats.dataset_folder import UNLABELLED, label
 from sightline.benchmark.formats.disbench_photos import PhotoIds, owner_of
+from sightline.benchmark.formats.disbench_runs import run_meta
 from sightline.errors import UserError
 from sightline.metrics.evaluation import evaluate, within_limit
 from sightline.metrics.scores import Scores, TaskScore
@@ -117,9 +118,9 @@ def evaluate_run(benchmark: Benchmark, run: Run, mode: str = "auto") -> Evaluati
 
 def leaderboard_row(benchmark: Benchmark, run: Run, meta: Mapping[str, str]) -> dict[str, str | float | None]:
     """A row of `leaderboard_data.json`: who, with what, and EM and F1 in percent with one decimal."""
-    found = evaluate_run(benchmark, run, "agent")
+    found, meta = evaluate_run(benchmark, run, "agent"), {**run_meta(run), **meta}
     row: dict[str, str | float | None] = {
-        "method": meta.get("method_name", run.system),
+        "method": meta["method_name"],
         "url": meta.get("url", ""),
         "org": meta.get("organization", ""),
         "agent": meta.get("agent_framework", ""),

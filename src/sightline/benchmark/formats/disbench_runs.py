@@ -39,6 +39,7 @@ from sightline.errors import UserError
 from sightline.io.files import whole_folder
 from sightline.io.jsonl import read_json, write_json, write_jsonl
 from sightline.types import Attempt, Benchmark, Failure, PictureSet, Prediction, Ranking, Run
+from sightline.types.chat import split_model
 
 _FINAL = re.compile(r"final answer(?: is)?", re.IGNORECASE)
 _LIST = re.compile(r"\[([^\[\]]*)\]")
@@ -256,9 +257,9 @@ def write_predictions(content: Content, path: Path, options: FormatOptions) -> N
 
 
 def write_submission(content: Content, path: Path, options: FormatOptions) -> None:
-    """Write a leaderboard submission: `meta` from the options, and a set of photos for each query."""
+    """Write a leaderboard submission: `meta` from the run and the options, and a set of photos for each query."""
     assert isinstance(content, Run)
-    meta = submission_meta(options.extra)
+    meta = submission_meta({**run_meta(content), **options.extra})
     if options.benchmark is None:
         raise UserError("a submission names the photos of every query.", "add --benchmark BENCH")
     ids = PhotoIds(options.benchmark)
@@ -275,6 +276,24 @@ def write_submission(content: Content, path: Path, options: FormatOptions) -> No
             chosen_ = said.pictures if isinstance(said, PictureSet) else ()
             predictions[task.id] = list(dict.fromkeys(ids.photo(owner, picture) for picture in chosen_))
     write_json(path, {"meta": meta, "predictions": predictions})
+
+
+def run_meta(run: Run) -> dict[str, str]:
+    """What a run says of the fields of `meta`; of a vote, what the run says whose attempts it takes together."""
+    told: Mapping[str, Any] = run.parameters
+    known: Mapping[str, Any] = told["vote_of"]["parameters"] if "vote_of" in told else told
+    given = {name: value for name in META if isinstance(value := told.get(name), str)}
+    if known.get("kind") not in ("agent", "chat"):
+        return {"method_name": run.system, **given}
+    made_by = f"Sightline {run.versions.get('sightline', '')}".strip()
+    return {
+        "method_name": run.system,
+        "track": str(known.get("track", TRACKS[0])),
+        "agent_framework": made_by if known["kind"] == "agent" else "",
+        "backbone_model": split_model(str(known["model"]))[0],
+        "retriever_model": str(known.get("embedder") or ""),
+        **given,
+    }
 
 
 def submission_meta(given: Mapping[str, str]) -> dict[str, str]:

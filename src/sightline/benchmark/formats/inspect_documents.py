@@ -15,7 +15,7 @@ from typing import Any
 from sightline.benchmark.formats.base import FormatOptions
 from sightline.benchmark.formats.replies import reply_text, right_replies, to_exact
 from sightline.benchmark.formats.scored_run import OURS, picture_place
-from sightline.errors import MissingExtraError, UserError
+from sightline.errors import READ_AGAIN, MissingExtraError, UserError
 from sightline.io.files import write_whole
 from sightline.io.jsonl import dump
 from sightline.io.unpacked import Growth
@@ -98,7 +98,7 @@ def open_eval(path: Path) -> Iterator[EvalFile]:
     except (zipfile.BadZipFile, EOFError, zlib.error, NotImplementedError, RuntimeError) as error:
         raise UserError(f"{path} can't be read as a log: {error}.", "copy it again") from error
     except OSError as error:
-        raise UserError(f"{path} can't be read: {error.strerror or error}.") from error
+        raise UserError(f"{path} can't be read: {error.strerror or error}.", READ_AGAIN) from error
 
 
 def write_eval(path: Path, documents: Iterable[tuple[str, Any]]) -> None:

@@ -9,24 +9,25 @@
 | sample `model_usage`, `total_time` | `Run.ledger` |
 
 A run is written with its benchmark (`--benchmark`): inputs, choices and targets; pictures by their paths; the scores
-of each attempt and the estimates over all; failures as errors. All of a prediction stands in the output's metadata,
-so nothing of it is lost on the way back. Of the ledger, image tokens are counted as input, and calls of a task that
-was tried several times are only in the totals.
+of each attempt and the estimates over all; failures as errors; what an agent said and did, by
+`agent.trajectory_export`. All of a prediction stands in the output's metadata, so nothing of it is lost on the way
+back. Of the ledger, image tokens are counted as input, and calls of a task that was tried several times are only in the
+totals.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
 from string import ascii_uppercase
-from typing import Any
+from typing import Any, TypeAlias
 
 from sightline import __version__
-from sightline.benchmark.formats.base import Complaints, Content, Format, FormatOptions, Imported
+from sightline.benchmark.formats.base import Complaints, Content, FormatOptions, Imported
 from sightline.benchmark.formats.inspect_documents import (
     HEADER,
     START,
@@ -41,7 +42,7 @@ from sightline.benchmark.formats.inspect_documents import (
 from sightline.benchmark.formats.replies import Attempts, from_exact, read_reply
 from sightline.benchmark.formats.retrieval import check_options
 from sightline.benchmark.formats.scored_run import OURS, RunWithScores, made_at, scored
-from sightline.errors import UserError
+from sightline.errors import READ_AGAIN, UserError
 from sightline.io.jsonl import write_json
 from sightline.types import Attempt, Estimate, Failure, LedgerEntry, Option, Prediction, Run, Task
 
@@ -50,13 +51,19 @@ _ATTACHED = "attachment://"
 _LONGEST = 2000
 
 
-def write(content: Content, path: Path, options: FormatOptions) -> None:
+Conversation: TypeAlias = Callable[[Attempt], Mapping[str, Any]]
+"""The `messages`, `events` and `attachments` of a sample; nothing where what was said in between is not known."""
+
+
+def write(
+    content: Content, path: Path, options: FormatOptions, conversation: Conversation = lambda attempt: {}
+) -> None:
     """Write a run with its scores: `.eval`, or `.json` if the name says so."""
     check_options(options, "created")
     assert isinstance(content, Run)
     if path.suffix not in (".eval", ".json"):
         raise UserError(f'inspect_ai would not open "{path.name}".', "end the name in .eval or .json")
-    log = _Log(scored(content, options, "a log of inspect_ai"), options)
+    log = _Log(scored(content, options, "a log of inspect_ai"), options, conversation)
     if path.suffix == ".json":
         write_json(path, {**log.header, "samples": list(log.samples()), "reductions": log.reductions()})
     else:
@@ -66,7 +73,8 @@ def write(content: Content, path: Path, options: FormatOptions) -> None:
 class _Log:
     """The documents of a log."""
 
-    def __init__(self, made: RunWithScores, options: FormatOptions) -> None:
+    def __init__(self, made: RunWithScores, options: FormatOptions, conversation: Conversation) -> None:
+        self._conversation = conversation
         self._run = made.run
         self._benchmark = made.benchmark
         self._scores = made.scores
@@ -96,7 +104,8 @@ class _Log:
             row = rows[attempt.task_id, attempt.number]
             sample = sample_document(self._benchmark, self._run.system, attempt, row, self._options)
             seconds = [entry.seconds for entry in calls if entry.seconds is not None]
-            yield {**sample, "model_usage": usage(calls), **({"total_time": sum(seconds)} if seconds else {})}
+            used = {"model_usage": usage(calls), **({"total_time": sum(seconds)} if seconds else {})}
+            yield {**sample, **self._conversation(attempt), **used}
 
     def reductions(self) -> list[dict[str, Any]]:
         """The mean of each task's attempts, by metric."""
@@ -190,7 +199,7 @@ def _bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise UserError(f"{path} can't be read: {error.strerror}.") from error
+        raise UserError(f"{path} can't be read: {error.strerror}.", READ_AGAIN) from error
 
 
 class _Reader:
@@ -297,8 +306,3 @@ def _said(choices: object) -> Iterator[str]:
         yield from (
             str(part.get("text", "")) for part in content if isinstance(part, dict) and part.get("type") == "text"
         )
-
-
-FORMATS = {
-    "inspect": Format("inspect", "inspect_ai log, opens in `inspect view`", read, write, writes=(Run,)),
-}

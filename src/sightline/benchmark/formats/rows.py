@@ -19,7 +19,7 @@ from sightline.benchmark.formats.base import Complaints
 from sightline.benchmark.formats.parquet import read_table
 from sightline.benchmark.formats.retrieval import finite_number, whole_number
 from sightline.english import counted
-from sightline.errors import UserError
+from sightline.errors import READ_AGAIN, UserError
 from sightline.io.jsonl import LineError, parse_line, read_lines
 from sightline.types import Json
 
@@ -184,7 +184,7 @@ def csv_rows(path: Path, complaints: Complaints, *, delimiter: str = ",") -> Ite
     except csv.Error as error:
         raise UserError(f"{path}, line {line}: {error}.", "is it a table with a header line?") from error
     except OSError as error:
-        raise UserError(f"{path} can't be read: {error.strerror}.") from error
+        raise UserError(f"{path} can't be read: {error.strerror}.", READ_AGAIN) from error
 
 
 def _next(reader: Iterator[list[str]]) -> list[str] | None:

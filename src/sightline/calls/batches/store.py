@@ -79,7 +79,7 @@ class BatchStore:
     """The batches of one workspace."""
 
     def __init__(self, workspace: Path) -> None:
-        self._database = open_database(workspace / JOURNAL_FILE, MIGRATIONS, fix=REPAIR)
+        self._database = open_database(workspace / JOURNAL_FILE, MIGRATIONS, existing=True, fix=REPAIR)
         self._database.execute("PRAGMA synchronous = FULL")  # A batch that was paid for outlives a power cut, too.
 
     def __enter__(self) -> BatchStore:

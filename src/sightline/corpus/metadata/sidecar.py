@@ -34,17 +34,17 @@ MAX_BYTES = xmp.MAX_BYTES
 _SUPPLEMENTS = tuple(".supplemental-metadata"[:size] for size in range(22, 0, -1))
 _CUT = 46
 """Takeout cuts a name to this many characters, then adds the number of a duplicate, then `.json`."""
-_EDITED = re.compile(
-    "-(?:edited|effects|smile|mix|bearbeitet|bewerkt|editado|ha editado|editat|edytowane|modificato|"
-    "modifi(?:\u00e9|e\u0301)|編集済み)$"
-)
+EDITED = "edited|bearbeitet|bewerkt|editado|ha editado|editat|edytowane|modificato|modifi(?:\u00e9|e\u0301)|編集済み"
 """What Google Photos calls an edited copy, in the languages that are known."""
+_MADE = re.compile(f"-(?:{EDITED}|effects|smile|mix)$")
 _NUMBERED = re.compile(r"(.*)(\(\d+\))$", re.DOTALL)
+FILMS = ("mov", "mp4", "m4v", "avi", "mkv", "mts", "m2ts", "mpg", "mpeg", "3gp", "wmv", "webm")
 EXTENSIONS = ("jpg", "jpeg", "png", "webp", "gif", "bmp", "tif", "tiff", "heic", "heif", "avif")
 # Takeout writes an edited copy as JPEG, whatever the original is.
 _ORIGINALS = (".HEIC", ".heic", ".jpg", ".JPG", ".jpeg", ".png")
+_KNOWN_ENDINGS = "|".join((*EXTENSIONS, *FILMS))
 _TAKEOUT = re.compile(
-    rf"(?:.*\.(?:{'|'.join(EXTENSIONS)})(?:{'|'.join(map(re.escape, _SUPPLEMENTS))})?|.{{{_CUT}}})(?:\(\d+\))?\.json",
+    rf"(?:.*\.(?:{_KNOWN_ENDINGS})(?:{'|'.join(map(re.escape, _SUPPLEMENTS))})?|.{{{_CUT}}})(?:\(\d+\))?\.json",
     re.DOTALL | re.IGNORECASE,
 )
 
@@ -53,7 +53,7 @@ def takeout_facts(data: bytes) -> MetadataFacts:
     """What the file says; `broken sidecar` when it is no JSON or not about a picture.
 
     Takeout's `title` is the picture's file name before the export, so it goes to `extra`, with `people`,
-    `favorited` and `url`.
+    `favorite` and `url`.
     """
     try:
         record = orjson.loads(data)
@@ -118,7 +118,7 @@ def _extra(record: Mapping[str, Json]) -> dict[str, Json]:
     extra: dict[str, Json] = {
         "original_name": _text(record.get("title")),
         "people": list[Json](keyword_tuple(found)),
-        "favorited": record.get("favorited") is True,
+        "favorite": record.get("favorited") is True,
         "url": _text(record.get("url")),
     }
     return {key: value for key, value in extra.items() if value}
@@ -175,7 +175,7 @@ def _takeout_names(stem: str, extension: str) -> Iterator[str]:
     if numbered := _NUMBERED.match(stem):
         stem, number = numbered.groups()
         yield from _records(stem + extension, number)
-    if edited := _EDITED.search(stem):
+    if edited := _MADE.search(stem):
         for original in dict.fromkeys((extension, *_ORIGINALS)):
             yield from _records(stem[: edited.start()] + original, number)
 

@@ -22,7 +22,7 @@ _TENS = {word: 10 * place for place, word in enumerate(_TEN_WORDS.split(), 2)}
 _SMALL_WORDS = "one two three four five six seven eight nine ten"
 _SMALL = {word: place for place, word in enumerate(_SMALL_WORDS.split(), 1)}
 _SMALL |= {"eleven": 11, "twelve": 12, "a quarter": 15, "quarter": 15, "half": 30, "twenty": 20, "twenty-five": 25}
-_PARTS = {"thirds": 3, "quarters": 4, "fourths": 4, "fifths": 5, "sixths": 6, "eighths": 8, "tenths": 10}
+_PARTS = {"thirds": 3, "quarters": 4, "fourths": 4, "fifths": 5, "sixths": 6, "eighths": 8, "tenths": 10, "half": 2}
 _ORDINAL = re.compile(
     rf"\b(?:(?P<tens>{'|'.join(_TENS)})[-\s](?P<one>{'|'.join(_ONES.split())})"
     rf"|(?P<plain>{'|'.join(word for word in _NUMBERS if word != 'second')}))\b",
@@ -32,10 +32,12 @@ _SHARE = re.compile(rf"\b(?P<count>{'|'.join(_SMALL)})[-\s](?P<part>{'|'.join(_P
 _ROMAN = re.compile(r"\b(?=[IVX]{2,})X{0,3}(?:IX|IV|V?I{0,3})\b")
 _ABBREVIATIONS = {
     "mt": "mount", "ave": "avenue", "blvd": "boulevard", "rd": "road", "dr": "doctor", "vs": "versus", "jr": "junior",
+    "co": "company", "corp": "corporation", "ltd": "limited", "inc": "incorporated",
 }  # fmt: skip
 _INITIALS = {
     "us": "united states", "usa": "united states", "united states of america": "united states", "uk": "united kingdom",
     "un": "united nations", "eu": "european union", "uae": "united arab emirates", "nyc": "new york city",
+    "who": "world health organization", "wto": "world trade organization",
     "ussr": "soviet union", "bbc": "british broadcasting corporation", "prc": "people s republic of china",
 }  # fmt: skip
 _LETTERS = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "ı": "i"})
@@ -46,13 +48,17 @@ _GREEK_SOUNDS = "a v g d e z i th i k l m n x o p r s s t y f ch ps o"
 _GREEK = dict(zip("αβγδεζηθικλμνξοπρσςτυφχψω", _GREEK_SOUNDS.split(), strict=True))
 _TRANSLITERATED = str.maketrans({**_CYRILLIC, **_GREEK})
 _CLOCK = re.compile(
-    r"(?:at\s+)?(?P<hour>\d{1,2})(?:[:h](?P<minute>\d{2}))?\s*(?P<half>[ap]\.?m\.?)?(?:\s*(?:o'clock|uhr))?",
+    r"(?:at\s+)?(?P<hour>\d{1,2})(?:[:h](?P<minute>\d{2})|\.(?P<dotted>\d{2})(?=\s*[ap]\.?m))?\s*(?P<half>[ap]\.?m\.?)?(?:\s*(?:o'clock|uhr))?",
     re.IGNORECASE,
 )
 _CLOCK_WORDS = re.compile(r"(?P<count>[\w-]+(?:\s+quarter)?)(?:\s+minutes)?\s+(?P<way>past|to)\s+(?P<hour>\w+)", re.I)
 _CLOCK_ZH = re.compile(
     r"(?P<half>上午|下午|晚上|早上|凌晨)?(?P<hour>\d{1,2})[点點时時](?:(?P<minute>\d{1,2})分?|(?P<thirty>半))?"
 )
+_HOURS_ZH = "零 一 二 三 四 五 六 七 八 九 十 十一 十二".split()  # noqa: SIM905
+_HOUR_ZH = re.compile("十[一二]?(?=[点點时時])|[零一二三四五六七八九](?=[点點时時])")
+_RULER = re.compile(r"(?<=[a-z] )the (?:(\d+)(?:st|nd|rd|th)|second)[ .]*$", re.IGNORECASE)
+"""Louis the 14th, Elizabeth the Second; as a Roman numeral they have no article."""
 _NAMED = {"noon": 720, "midday": 720, "midnight": 0}
 _DAY, _HALF = 1440, 720
 
@@ -88,8 +94,8 @@ def clock(text: str) -> frozenset[int]:
         return _halves(60 * hour + (count if found["way"] == "past" else -count))
     found = _CLOCK.fullmatch(said)
     if found and (found["minute"] or found["half"]):
-        return _time(int(found["hour"]), int(found["minute"] or 0), (found["half"] or "")[:1])
-    if found := _CLOCK_ZH.fullmatch(said):
+        return _time(int(found["hour"]), int(found["minute"] or found["dotted"] or 0), (found["half"] or "")[:1])
+    if found := _CLOCK_ZH.fullmatch(_HOUR_ZH.sub(lambda hour: str(_HOURS_ZH.index(hour[0])), said)):
         half = {"下午": "p", "晚上": "p", "上午": "a", "早上": "a", "凌晨": "a"}.get(found["half"] or "", "")
         return _time(int(found["hour"]), 30 if found["thirty"] else int(found["minute"] or 0), half)
     return frozenset()
@@ -109,7 +115,7 @@ def _halves(minutes: int) -> frozenset[int]:
 
 @lru_cache(maxsize=4096)
 def _spellings(text: str) -> frozenset[str]:
-    forms = {_written_out(with_digits(text))}
+    forms = {_written_out(_RULER.sub(lambda found: found[1] or "2", with_digits(text)))}
     if not text.isascii():
         lower = fold(text).lower()
         forms |= {_written_out(lower.translate(table)) for table in (_LETTERS, _UMLAUTS)}

@@ -70,9 +70,9 @@ def interval(bets: Bets, level: float, limits: tuple[float, float]) -> tuple[flo
     return (low, high) if low <= high else ((low + high) / 2, (low + high) / 2)
 
 
-def anytime_p(bets: Bets, mean: float = 0.0) -> float:
-    """The least level at which `mean` is excluded, two-sided: 2 / (the most that a player ever had), at most 1."""
-    most = max(float(log_wealth(bets, mean).max()), float(log_wealth(bets.mirrored, -mean).max()))
+def anytime_p(bets: Bets, low: float = 0.0, high: float = 0.0) -> float:
+    """The least level at which all means from `low` to `high` are excluded: 2 / (the most that a player had)."""
+    most = max(float(log_wealth(bets, high).max()), float(log_wealth(bets.mirrored, -low).max()))
     return min(1.0, 2 * math.exp(-min(most, 700.0)))
 
 

@@ -130,12 +130,20 @@ def _measures(items: QueryItems, weights: Floats, duels: bool) -> Floats:
     return largest
 
 
-def side_sizes(pool: RankedPool, contrasts: list[Floats], duels: bool) -> Floats:
-    """The larger side of each query for each sequence (sequences × queries), in one pass over the pool."""
-    found = np.zeros((len(contrasts), pool.queries))
+def side_sizes(pool: RankedPool, contrasts: list[Floats], duels: bool) -> tuple[Floats, Floats]:
+    """The larger side of each query for each sequence (sequences × queries), in one pass over the pool.
+
+    Nobody is asked about a query on which one side of a duel failed: its size is 0. The second result (sequences × 2)
+    is by how much what the second, or the first, returned on such queries could be ahead of the zero of the other.
+    """
+    found, unasked = np.zeros((len(contrasts), pool.queries)), np.zeros((len(contrasts), 2))
+    asked = [pool.answered_by(one[0] != 0) if duels else np.ones(pool.queries, np.bool_) for one in contrasts]
     for items in pool.chunks():
         first, last = int(items.query[0]), int(items.query[-1]) + 1
         for number, contrast in enumerate(contrasts):
-            sides = _measures(items, items.weights @ contrast.T, duels)
-            found[number, first:last] = np.max([np.bincount(items.query - first, side) for side in sides], axis=0)
-    return found
+            sides, kept = _measures(items, items.weights @ contrast.T, duels), asked[number][items.query]
+            sizes = [np.bincount(items.query - first, side * kept) for side in sides]
+            found[number, first:last] = np.max(sizes, axis=0)
+            if duels:
+                unasked[number] += sides @ ~kept
+    return found, unasked

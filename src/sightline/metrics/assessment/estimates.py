@@ -29,7 +29,8 @@ class Assessed:
     """A score or a difference: mean, interval, and p of the hypothesis that it is zero.
 
     `deviation` is the standard deviation of a draw. `saved` is the share of decisions that a judge made unnecessary: 0
-    without one, or where it is of no use.
+    without one, or where it is of no use. `unasked` is how far the interval reaches up, and down, for what no
+    decision can tell: what results on queries on which the other system failed are worth.
     """
 
     mean: float
@@ -39,10 +40,17 @@ class Assessed:
     draws: int
     deviation: float
     saved: float = 0.0
+    unasked: tuple[float, float] = (0.0, 0.0)
 
     @property
     def half_width(self) -> float:
         return (self.high - self.low) / 2
+
+    @property
+    def at_most(self) -> float:
+        """The largest size that is possible, apart from what no decision can tell."""
+        up, down = self.unasked
+        return max(self.high - up, -self.low - down)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,16 +124,31 @@ def assess_target(
     signed: bool,
     level: float,
     judge: Judge | None = None,
+    unasked: tuple[float, float] = (0.0, 0.0),
 ) -> Assessed:
-    """The estimate of one target from decided draws; `left` is what the pairs that were not drawn can still add."""
+    """The estimate of one target from decided draws; `left` is what the pairs that were not drawn can still add.
+
+    `unasked` is what results that nobody is asked about can add, and take away. The interval holds whatever they are
+    worth; the mean takes them to be as good as the others of their side.
+    """
     known = float((drawn.weights[:, :, target] * np.append(gains, 0.0)[drawn.pairs]).sum())
     limits = (known - left if signed else known, known + left)
+    up, down = unasked
     if not len(drawn.pairs):
-        return Assessed(float(np.mean(limits)), *limits, 1.0, 0, left / 2)
+        low, high = limits[0] - down, limits[1] + up
+        return Assessed((low + high) / 2, low, high, 1.0, 0, left / 2, unasked=unasked)
     plain = observations(drawn, gains, target, signed=signed)
     bets = plain if judge is None else observations(drawn, gains, target, signed=signed, judge=judge)
     low, high = interval(bets, level, limits)
     mean, deviation, before = float(np.clip(bets.values.mean(), low, high)), bets.values.std(), plain.values.std()
     saved = max(0.0, 1 - float(deviation / before) ** 2) if before > 0 else 0.0
-    p = anytime_p(bets) if limits[0] <= 0 <= limits[1] else 0.0  # What is left can't change the sign any more.
-    return Assessed(mean, low, high, p, len(drawn.pairs), float(deviation), saved)
+    is_open = limits[0] - down <= 0 <= limits[1] + up  # Else what is left can't change the sign any more.
+    p = anytime_p(bets, -up, down) if is_open else 0.0
+    mean += _worth(drawn, gains, target, 1) * up - _worth(drawn, gains, target, -1) * down
+    return Assessed(mean, low - down, high + up, p, len(drawn.pairs), float(deviation), saved, unasked)
+
+
+def _worth(drawn: DrawnPairs, gains: Floats, target: int, side: int) -> float:
+    """The mean gain of the pairs that speak for one side."""
+    found = gains[drawn.pairs[drawn.weights[:, :, target] * side > 0]]
+    return float(found.mean()) if len(found) else 0.0

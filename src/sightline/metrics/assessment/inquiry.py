@@ -25,10 +25,14 @@ _TIE, _ENOUGH = 1e-12, 20
 
 @dataclass(slots=True, eq=False)
 class _Sequence:
-    """Draws, how many of them are decided, and the last result of each target with the answers it was made from."""
+    """Draws, how many of them are decided, and the last result of each target with the answers it was made from.
+
+    `unasked` is what results on queries that the other system failed on can add, and take away.
+    """
 
     draws: Draws
     judge: Judge | None
+    unasked: tuple[float, float]
     decided: int = 0
     results: dict[tuple[int, float], tuple[bytes, Assessed]] = field(default_factory=dict)
 
@@ -61,10 +65,12 @@ class Inquiry:
         contrasts = differences if duels else [np.concatenate([unit, *differences])]
         judged = self._judged_items()
         self._numbers = {item: number for number, item in enumerate(judged)}
+        sized = zip(contrasts, *side_sizes(self.pool, contrasts, duels), strict=True)
         self._sequences = [
-            _Sequence(Draws(self.pool, one, duels, sizes, (self.seed, at), self._numbers), self._judge(judged, one))
-            for at, (one, sizes) in enumerate(zip(contrasts, side_sizes(self.pool, contrasts, duels), strict=True))
-        ]
+            _Sequence(Draws(self.pool, one, duels, sizes, (self.seed, at), self._numbers), self._judge(judged, one),
+                      (float(unasked[0]), float(unasked[1])))
+            for at, (one, sizes, unasked) in enumerate(sized)
+        ]  # fmt: skip
 
     def _judged_items(self) -> dict[Item, Floats]:
         """Weights of the items that the judge said something of."""
@@ -123,7 +129,10 @@ class Inquiry:
         return found
 
     def settled(self, half_width: float) -> bool:
-        """Whether the goal is reached: the best system is known, or every score is known to within `half_width`."""
+        """Whether the goal is reached: the best system is known, or every score is known to within `half_width`.
+
+        Systems that surely differ by no more than `half_width` count as equally good.
+        """
         if self.goal == "compare":
             return not self._open(half_width)
         found = (self.score(system) for system in range(self.pool.systems))
@@ -132,11 +141,11 @@ class Inquiry:
     def _open(self, half_width: float) -> list[int]:
         """Sequences of the leader and each system from which it can't be told apart yet, the least judged first.
 
-        Told apart: zero is outside of the interval, or the interval is as narrow as asked for.
+        Told apart: zero is outside of the interval, or all of the interval is within ±`half_width`.
         """
         leader = int(np.argmax(self.ahead()))
         found = {at: self.difference(two) for at, two in enumerate(self.twos) if leader in two}
-        left = [at for at, one in found.items() if one.low <= 0 <= one.high and one.half_width > half_width]
+        left = [at for at, one in found.items() if one.low <= 0 <= one.high and one.at_most > half_width]
         return sorted(left, key=lambda at: found[at].draws)
 
     def reachable(self, decisions: int) -> float:
@@ -184,6 +193,8 @@ class Inquiry:
         if known is None or known[0] != answers:
             signed = bool((sequence.draws.contrasts[target] < 0).any())
             left = sequence.draws.reach_at(sequence.decided)
-            found = assess_target(drawn, gains, target, left, signed=signed, level=level, judge=sequence.judge)
+            found = assess_target(
+                drawn, gains, target, left, signed=signed, level=level, judge=sequence.judge, unasked=sequence.unasked
+            )
             known = sequence.results[target, level] = answers, found
         return known[1]

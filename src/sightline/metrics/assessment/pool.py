@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
+Bools = NDArray[np.bool_]
 Places = NDArray[np.int32]
 
 NOTHING = -1
@@ -39,11 +40,13 @@ class QueryItems:
 class RankedPool:
     """The first k results of each system (systems × queries × k): numbers of pictures, −1 where there is none.
 
-    `shares` say how much each query counts, 1 in all; None: all alike.
+    `shares` say how much each query counts, 1 in all; None: all alike. `answered` (systems × queries) says where a
+    system did not fail; None: it never did.
     """
 
     places: Places
     shares: Floats | None = None
+    answered: Bools | None = None
 
     @property
     def systems(self) -> int:
@@ -56,6 +59,12 @@ class RankedPool:
     @property
     def depth(self) -> int:
         return len(self.places[0, 0])
+
+    def answered_by(self, systems: Bools) -> Bools:
+        """The queries on which none of these systems failed."""
+        failed = np.zeros(self.queries, np.intp) if self.answered is None else (~self.answered[systems]).sum(axis=0)
+        found: Bools = failed == 0
+        return found
 
     def items(self, first: int, last: int) -> QueryItems:
         """The pairs of queries `first` to `last` (left out), each once."""

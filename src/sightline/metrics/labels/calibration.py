@@ -1,4 +1,4 @@
-"""What a judge's confidence is worth: reliability against people's decisions, and a calibrator fitted to them."""
+"""What a judge's confidence is worth: a calibrator fitted to people's decisions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sightline.errors import UserError
-from sightline.metrics.labels.shares import Share, weighted_share
 from sightline.metrics.statistics.logistic import fit_logistic, sigmoid
 
 Floats = NDArray[np.float64]
@@ -99,58 +98,6 @@ def cross_fit(features: ArrayLike, labels: ArrayLike, weights: ArrayLike, folds:
 def assign_folds(units: int, folds: int = 5, seed: int = 0) -> Codes:
     """A fold for each query or cluster, of nearly equal size, at random; at most one fold for each unit."""
     return np.random.default_rng((seed, 2)).permutation(units) % max(1, min(folds, units))
-
-
-@dataclass(frozen=True, slots=True)
-class ReliabilityBin:
-    """Decisions with similar confidence: the mean confidence, and the share that people called relevant."""
-
-    confidence: float
-    share: Share
-
-
-@dataclass(frozen=True, slots=True)
-class Reliability:
-    """A reliability curve. `error`: expected calibration error Σ weight · |confidence − share| over the bins.
-
-    The error of a perfectly calibrated judge is above zero too, the more so the fewer decisions each bin holds.
-    """
-
-    bins: tuple[ReliabilityBin, ...]
-    error: float
-    n: int
-
-
-def reliability(
-    confidence: ArrayLike,
-    labels: ArrayLike,
-    weights: ArrayLike | None = None,
-    clusters: ArrayLike | None = None,
-    bins: int = 10,
-    level: float = 0.95,
-) -> Reliability:
-    """The curve over bins with about equally many decisions; equal confidences share a bin, so there may be fewer bins.
-
-    `labels` is NaN where nobody decided, `weights` are those of the draw, `clusters` the queries.
-    """
-    stated, y = np.asarray(confidence, dtype=np.float64), np.asarray(labels, dtype=np.float64)
-    w = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64)
-    known = np.isfinite(y) & np.isfinite(stated) & (w > 0)
-    if not known.any():
-        raise UserError("A reliability curve needs people's decisions.", "have a drawn sample of pairs judged first")
-    stated, y, w = stated[known], y[known], w[known]
-    codes = None if clusters is None else np.asarray(clusters)[known]
-    edges = np.unique(np.quantile(stated, np.linspace(0, 1, bins + 1)))
-    place = np.clip(np.searchsorted(edges, stated, side="left") - 1, 0, None)
-    found, error = [], 0.0
-    for number in np.unique(place):
-        here = place == number
-        share = weighted_share(y[here], w[here], None if codes is None else codes[here], level)
-        assert share is not None
-        mean = float(w[here] @ stated[here] / w[here].sum())
-        found.append(ReliabilityBin(mean, share))
-        error += float(w[here].sum() / w.sum()) * abs(mean - share.value)
-    return Reliability(tuple(found), error, int(known.sum()))
 
 
 def _rows(features: ArrayLike) -> Floats:

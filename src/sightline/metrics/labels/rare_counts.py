@@ -1,4 +1,4 @@
-"""Intervals for weighted counts of what is rare, and for the ratio of two totals."""
+"""The interval of a weighted count of what is rare."""
 
 from __future__ import annotations
 
@@ -43,20 +43,6 @@ def weighted_count(
     low = 0.0 if total <= 0 else variance / total * gamma_quantile((1 - level) / 2, total**2 / variance)
     above, spread = total + float(weights.mean()), variance + float(each.mean())
     return Total(total, low, spread / above * gamma_quantile((1 + level) / 2, above**2 / spread))
-
-
-def ratio_interval(top: Total, bottom: Total) -> tuple[float, float]:
-    """The interval of top / bottom from the intervals of both (Donner and Zou 2012), for a bottom above zero."""
-    product = top.value * bottom.value
-
-    def limit(top_end: float, bottom_end: float, sign: int) -> float:
-        scale = bottom_end * (2 * bottom.value - bottom_end)
-        inner = product**2 - top_end * scale * (2 * top.value - top_end)
-        if scale <= 0:
-            return top_end / bottom_end
-        return max(0.0, (product + sign * math.sqrt(max(inner, 0.0))) / scale)
-
-    return limit(top.low, bottom.high, -1), limit(top.high, bottom.low, 1)
 
 
 def gamma_quantile(p: float, shape: float) -> float:

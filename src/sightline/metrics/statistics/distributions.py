@@ -1,4 +1,4 @@
-"""The few distributions that the statistics need, without scipy: normal, Student's t, beta, binomial(n, ½)."""
+"""The few distributions that the statistics need, without scipy: normal, Student's t, beta."""
 
 from __future__ import annotations
 
@@ -127,14 +127,3 @@ def _quadrature() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Gauss-Legendre nodes and weights on [0, 1]."""
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     return (nodes + 1) / 2, weights / 2
-
-
-def half_binomial_cdf(k: int, n: int) -> float:
-    """P(X ≤ k) for n tosses of a fair coin, exact: whole numbers until the last division."""
-    if 2 * k >= n:
-        return 1.0 if k >= n else 1.0 - half_binomial_cdf(n - k - 1, n)
-    term, total = 1, 1
-    for i in range(k):
-        term = term * (n - i) // (i + 1)
-        total += term
-    return total / (1 << n)

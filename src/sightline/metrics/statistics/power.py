@@ -18,7 +18,7 @@ from sightline.metrics.statistics.distributions import (
     student_quantile,
 )
 from sightline.metrics.statistics.estimates import ClusterLabels, cluster_codes, narrow
-from sightline.metrics.statistics.intervals import Floats, units_of
+from sightline.metrics.statistics.intervals import Floats
 
 _MOST_TASKS = 10**9
 
@@ -121,47 +121,6 @@ def spread(differences: Floats, clusters: ClusterLabels | None = None) -> Spread
         design_effect=max(effect, 1.0),
         n=len(values),
     )
-
-
-def simulated_power(
-    differences: Floats,
-    n: int,
-    *,
-    difference: float | None = None,
-    clusters: ClusterLabels | None = None,
-    alpha: float = 0.05,
-    trials: int = 2_000,
-    seed: int = 0,
-) -> float:
-    """Power by simulation: draw about n tasks (whole clusters) from earlier differences, test, count.
-
-    With `difference` the earlier ones are first moved to that mean. The test is the paired t test over clusters.
-    """
-    check_fraction("alpha", alpha)
-    kept = np.isfinite(differences)
-    values = differences[kept]
-    if difference is not None:
-        values = values - values.mean() + difference
-    units = units_of(values[:, None], None if clusters is None else narrow(cluster_codes(clusters)[kept]))
-    sums, sizes = units.sums[:, 0], units.sizes
-    count = max(2, round(n / float(sizes.mean())))
-    critical = student_quantile(1 - alpha / 2, count - 1)
-    rng = np.random.default_rng(seed)
-    found = 0
-    for _ in range(trials):
-        drawn = rng.integers(0, len(sums), size=count)
-        found += abs(_t_statistic(sums[drawn], sizes[drawn])) > critical
-    return found / trials
-
-
-def _t_statistic(sums: Floats, sizes: Floats) -> float:
-    """Mean over tasks divided by its standard error over clusters; ±inf when the clusters don't differ."""
-    mean = float(sums.sum() / sizes.sum())
-    residuals = sums - mean * sizes
-    error = math.sqrt(float(residuals @ residuals) * len(sums) / (len(sums) - 1)) / float(sizes.sum())
-    if error > 0:
-        return mean / error
-    return 0.0 if mean == 0 else math.copysign(math.inf, mean)
 
 
 def _variance_of_mean(values: Floats, codes: np.typing.NDArray[np.intp]) -> float:

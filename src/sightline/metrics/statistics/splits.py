@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sightline.metrics.statistics.distributions import half_binomial_cdf
 from sightline.metrics.statistics.intervals import Floats, Interval, Units, drawn_totals, halves
 
 FLIPS = 10_000
@@ -86,7 +85,7 @@ def split_means(units: Units, resamples: int, seed: int) -> list[Splits]:
     """
     columns = units.sums.shape[1]
     if len(units.sizes) <= ENUMERATED:
-        patterns = _patterns(len(units.sizes))
+        patterns = sign_patterns(len(units.sizes))
         return [_parted(patterns @ _table(units, column), units, column, True) for column in range(columns)]
     moved = np.abs(units.sums) > _ROUNDING * np.abs(units.sums).max(axis=0, initial=0.0)
     few = {column for column in range(columns) if moved[:, column].sum() <= ENUMERATED}
@@ -103,7 +102,7 @@ def _table(units: Units, column: int) -> Floats:
     return np.column_stack([units.sums[:, column], units.sizes])
 
 
-def _patterns(count: int) -> Floats:
+def sign_patterns(count: int) -> Floats:
     """Every split of so many units once, as 0 and 1; the last unit stays in one part."""
     numbers = np.arange(1 << max(0, count - 1))[:, None]
     return (numbers >> np.arange(count) & 1).astype(np.float64)
@@ -112,7 +111,7 @@ def _patterns(count: int) -> Floats:
 def _few_moved(table: Floats, moved: np.typing.NDArray[np.bool_], resamples: int, seed: int) -> Floats:
     """Totals of one part: every pattern of the units that differ from zero, equally often, with random others."""
     some = table[moved]
-    known = _patterns(len(some)) @ some[np.lexsort(some.T)]
+    known = sign_patterns(len(some)) @ some[np.lexsort(some.T)]
     repeats = -(-resamples // len(known))
     sizes = table[~moved, 1]
     others = drawn_totals(Units(np.zeros((len(sizes), 1)), sizes), repeats * len(known), seed, halves)[0]
@@ -136,23 +135,3 @@ def _means(sums: Floats, sizes: Floats, slack: float) -> Floats:
     exact = np.where(np.abs(sums) <= slack, 0.0, sums)
     means: Floats = np.divide(exact, sizes, out=np.full(len(sums), np.nan), where=sizes > 0)
     return means
-
-
-def sign_flip_test(sums: Floats, *, seed: int = 0, flips: int = FLIPS) -> Significance:
-    """Paired randomization test: under no difference each unit's sum of differences could as well have the other sign.
-
-    `sums` holds one difference per task, or one sum per cluster, which is flipped as a whole. Exact when up to 16
-    units differ, or when all that differ do so by the same amount; else (b+1)/(m+1) over m random flips.
-    """
-    moved = sums[np.abs(sums) > _ROUNDING * np.abs(sums).max(initial=0.0)]
-    if not len(moved):
-        return Significance(1.0, "exact")
-    if np.ptp(np.abs(moved)) == 0:
-        return Significance(mcnemar_exact(int((moved > 0).sum()), int((moved < 0).sum())), "exact")
-    return split_means(Units(moved[:, None], np.ones(len(moved))), flips, seed)[0].significance()
-
-
-def mcnemar_exact(only_first: int, only_second: int) -> float:
-    """Two-sided exact p for 0/1 values from the tasks that only one of the two systems got right."""
-    fewer, all_moved = min(only_first, only_second), only_first + only_second
-    return min(1.0, 2 * half_binomial_cdf(fewer, all_moved))

@@ -246,8 +246,7 @@ def _decimals(tokens: FieldTokens) -> _Decimals:
     size = np.minimum(tokens.length, 8 * count)
     rows = gather(tokens.data, tokens.start + tokens.length - 8 * count, count)
     words = [(rows[:, i] ^ _ZERO) & _NUMBER_MASKS[count - 1 - i][size] for i in range(count)]
-    same = _same_places(tokens)
-    dotted, places = _drop_dot(words) if same is None else _drop_dot_at(words, same)
+    dotted, places = _drop_dot(words)
     wrong = np.zeros(len(tokens), np.uint64)
     mantissa = np.zeros(len(tokens), np.uint64)
     for word in words:
@@ -259,29 +258,6 @@ def _decimals(tokens: FieldTokens) -> _Decimals:
         ok &= _eight_digits(words[0]) < 1000
     places *= ok
     return _Decimals(mantissa, places, ok)
-
-
-def _same_places(tokens: FieldTokens) -> int | None:
-    """How many digits follow the dot, where all have equally many, up to 7: most files come from one format string."""
-    if not len(tokens):
-        return None
-    whole, dot, rest = tokens.bytes_at(0).partition(b".")
-    places = len(rest)
-    if not dot or not whole or places > 7 or tokens.length.min() <= places + 1:
-        return None
-    before = tokens.data[tokens.start + tokens.length - (places + 1)]
-    return places if (before == ord(".")).all() else None
-
-
-def _drop_dot_at(words: list[Words], places: int) -> tuple[Bools, Ints]:
-    """`_drop_dot` where the dot is at the same place in the last word of every number: one mask for all."""
-    kept = np.uint64((1 << 64) - (1 << 64 - 8 * places))
-    moved = np.uint64((1 << 56 - 8 * places) - 1)
-    words[-1] = (words[-1] & kept) | ((words[-1] & moved) << _BYTE)
-    for i in range(len(words) - 1, 0, -1):
-        words[i] |= words[i - 1] >> _TOP
-        words[i - 1] = words[i - 1] << _BYTE
-    return np.ones(words[0].size, np.bool_), np.full(words[0].size, places, np.int64)
 
 
 def _drop_dot(words: list[Words]) -> tuple[Bools, Ints]:

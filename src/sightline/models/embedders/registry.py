@@ -21,7 +21,15 @@ from sightline.config.settings import Price, PriceSettings
 from sightline.errors import UserError, nearest
 from sightline.models.embedders.known_models import KNOWN, KnownModel, find_known
 from sightline.models.protocols import Embedder
-from sightline.models.providers import PROVIDERS, ModelName, Provider, find_base_url, find_key, refuse_remote
+from sightline.models.providers import (
+    PROVIDERS,
+    ModelName,
+    Provider,
+    find_base_url,
+    find_key,
+    parse_name,
+    refuse_remote,
+)
 
 if TYPE_CHECKING:
     from sightline.models.embedders.http_embedder import EndpointOptions
@@ -246,7 +254,7 @@ def _provider(kind: str, rest: str, session: Session, options: Mapping[str, Any]
     provider = PROVIDERS[kind]
     if provider.kind != "http" or not rest:
         raise _unknown(f"{kind}/{rest}" if rest else kind)
-    return open_server(ModelName(provider, rest), session, options)
+    return open_server(parse_name(f"{kind}/{rest}"), session, options)
 
 
 def _plugged(plugin: plugins.Plugin, rest: str, session: Session, options: Mapping[str, Any]) -> Embedder:

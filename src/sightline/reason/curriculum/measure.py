@@ -23,8 +23,8 @@ from sightline.reason.curriculum.reader import (
     option_features,
     shipped_reader,
 )
-from sightline.reason.traces.records import Teacher
 from sightline.types import ChatRequest, Estimate, Failure, Message, Option
+from sightline.types.chat import split_model
 
 STAGE = "leakage"
 NGRAM = "ngram"
@@ -123,13 +123,12 @@ class ChatReader:
     """Any chat model, asked once for each record through the journal and the budget."""
 
     def __init__(self, model: str, session: Session) -> None:
-        named = Teacher.parse(model)
-        self.name = named.name
-        self._session = session if named.base_url is None else session.with_calls(base_url=named.base_url)
+        self.name = split_model(model)[0]
+        self._model, self._session = model, session
 
     def guesses(self, questions: Sequence[BlindQuestion]) -> list[str | None]:
         asks = [Ask(str(at), self._request(one)) for at, one in enumerate(questions)]
-        replies = [reply for _, reply in ask_many(asks, AskJob(STAGE, self.name), self._session)]
+        replies = [reply for _, reply in ask_many(asks, AskJob(STAGE, self._model), self._session)]
         failures = [reply for reply in replies if isinstance(reply, Failure)]
         if failures and len(failures) == len(replies):
             raise UserError(f"{failures[0].message.rstrip('.')}.", "check the model, or leave out --leak-reader")

@@ -5,7 +5,6 @@ And whether a model only guesses: then easy and hard say nothing about the quest
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +13,8 @@ from typing import Literal, TypeAlias
 
 from sightline.errors import UserError
 from sightline.metrics.choices.options import right_option
+from sightline.metrics.statistics.distributions import incomplete_beta
+from sightline.metrics.statistics.intervals import wilson
 from sightline.types import Task, Truth
 
 Bucket: TypeAlias = Literal["easy", "hard"]
@@ -24,22 +25,13 @@ _NEARLY_ALL = 0.9
 
 
 def probability_of_at_least(rate: float, passes: int, samples: int) -> float:
-    """P(true rate ≥ `rate`) after `passes` of `samples`: the binomial sum P(Bin(samples + 1, rate) ≤ passes).
-
-    1 for a rate of 0 or less, 0 for a rate of 1 or more.
-    """
-    if rate <= 0:
-        return 1.0
-    if rate >= 1:
-        return 0.0
-    tosses, yes, no = samples + 1, math.log(rate), math.log1p(-rate)
-    terms = (math.exp(_log_choose(tosses, k) + k * yes + (tosses - k) * no) for k in range(passes + 1))
-    return min(1.0, math.fsum(terms))
+    """P(true rate ≥ `rate`) after `passes` of `samples`: 1 for a rate of 0 or less, 0 for a rate of 1 or more."""
+    return incomplete_beta(1 - rate, rate, samples - passes + 1, passes + 1)
 
 
-def credible_interval(passes: int, samples: int, level: float = LEVEL) -> tuple[float, float]:
-    """The equal-tailed interval of the rate; (0, 1) up to rounding by `level` where nothing was sampled."""
-    outside = (1 - level) / 2
+def credible_interval(passes: int, samples: int) -> tuple[float, float]:
+    """The equal-tailed interval of the rate, of level `LEVEL`."""
+    outside = (1 - LEVEL) / 2
     return _quantile(outside, passes, samples), _quantile(1 - outside, passes, samples)
 
 
@@ -52,10 +44,6 @@ def _quantile(share: float, passes: int, samples: int) -> float:
         else:
             high = middle
     return (low + high) / 2
-
-
-def _log_choose(n: int, k: int) -> float:
-    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +103,6 @@ def about_guessing(by: str, tried: Sequence[TriedQuestion]) -> tuple[str, ...]:
     That is so if the lower end of its Wilson interval, with the question as the unit, is not above the mean of
     1 / options. Questions without options are left out.
     """
-    from sightline.metrics.statistics.intervals import wilson
-
     tried = [one for one in tried if one.task.kind == "choose" and one.task.options]
     if len(tried) < FEWEST:
         return ()

@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sightline.errors import UserError
 from sightline.types import Box, Failure, Json, Usage
+from sightline.types.chat import split_model
 
 NO_USAGE = Usage(reported=False)
 State: TypeAlias = Literal["kept", "rejected", "failed"]
@@ -33,10 +34,10 @@ class Teacher:
     @classmethod
     def parse(cls, text: str) -> Teacher:
         """`provider/model`, or `provider/model@http://host:port/v1`."""
-        name, at, url = text.strip().partition("@http")
+        name, address = split_model(text)
         if not name:
             raise UserError(f'"{text}" names no model.', "for example --teacher vllm/glm@http://localhost:8000/v1")
-        return cls(name, f"http{url}" if at else None)
+        return cls(name, address)
 
 
 def numbered_teachers(teachers: tuple[Teacher, ...]) -> tuple[Teacher, ...]:

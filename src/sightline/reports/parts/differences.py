@@ -39,7 +39,7 @@ def differences(section: ReportSection, files: FileNames) -> PagePart | None:
 def _difference_table(section: ReportSection, metrics: list[str], level: float) -> TableBlock:
     pairs = [pair for metric in metrics for pair in section.pairs(metric)]
     more = f"; {_SHOWN} of {len(pairs):,} shown" if len(pairs) > _SHOWN else ""
-    caption = f"Difference over all tasks, failures as zero; p corrected by Holm within a metric{more}"
+    caption = f"Difference over all tasks, failures as zero; p corrected for all pairs of a metric{more}"
     head = ("metric", "system", "against", "difference", f"{level:.0%} interval", "p", "won", "tied", "lost")
     return TableBlock(caption, head, [_difference_row(pair, level) for pair in pairs[:_SHOWN]], numeric(3, 9))
 

@@ -9,10 +9,11 @@ import ast
 import warnings
 from collections.abc import Mapping
 from datetime import date, datetime
+from itertools import pairwise
 from threading import Lock
 
 from sightline.retrieval.filters.literals import MONTHS, WEEKDAYS
-from sightline.retrieval.filters.python_terms import ALLOWED, Constant, Count, FieldTerm, Reader, Term, TimeText
+from sightline.retrieval.filters.python_terms import ALLOWED, FORMS, Constant, Count, FieldTerm, Reader, Term, TimeText
 from sightline.retrieval.filters.tree import (
     And,
     Bare,
@@ -40,20 +41,7 @@ _SIGNS: Mapping[type[ast.cmpop], Operator] = {
     ast.GtE: ">=",
 }
 _FLIPPED: Mapping[Operator, Operator] = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_DATE_FORMS = frozenset(
-    (
-        "iso",
-        "%Y",
-        "%Y-%m",
-        "%Y-%m-%d",
-        "%Y/%m",
-        "%Y/%m/%d",
-        "%F",
-        "%Y-%m-%d %H:%M",
-        "%Y-%m-%dT%H:%M",
-        "%Y-%m-%d %H:%M:%S",
-    )
-)
+_DATE_FORMS = frozenset((*FORMS, "iso", "%Y/%m", "%F", "%Y-%m-%dT%H:%M"))
 _PART_FORMS: Mapping[str, str] = {
     "%m": "month",
     "%d": "day",
@@ -130,11 +118,8 @@ class _Translator:
         raise self._reader.refused(node, "this as a condition")
 
     def _comparison(self, left: ast.expr, ops: list[ast.cmpop], others: list[ast.expr]) -> Node:
-        parts = []
-        for op, right in zip(ops, others, strict=True):
-            parts.append(self._pair(left, op, right))
-            left = right
-        return _all(parts)
+        sides = pairwise((left, *others))
+        return _joined(And, [self._pair(one, op, other) for (one, other), op in zip(sides, ops, strict=True)])
 
     def _pair(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Node:
         if isinstance(op, ast.In | ast.NotIn):
@@ -169,7 +154,7 @@ class _Translator:
             raise self._reader.refused(left, "`in` without a field and a list")
         if isinstance(term, FieldTerm):
             return Compare(term.field, "in", tuple(self._value(term, value, right) for value in values), term.field.at)
-        return _any([self._related(term, "=", value, right) for value in values])
+        return _joined(Or, [self._related(term, "=", value, right) for value in values])
 
     def _related(self, term: Term, operator: Operator, value: Constant, node: ast.expr) -> Node:
         """`operator` is one of = < <= > >=."""
@@ -205,17 +190,10 @@ class _Translator:
         """`find` is -1 where there is nothing, `count` and `len` are 0."""
         there = HasValue(count.field) if count.method == "len" else Compare(count.field, "~", (count.value,))
         nothing = -1 if count.method == "find" else 0
-        match operator, value:
-            case ("=", int()) if value == nothing:
-                return Not(there)
-            case ("<=", int()) if value == nothing:
-                return Not(there)
-            case ("<", int()) if value == nothing + 1:
-                return Not(there)
-            case (">", int()) if value == nothing:
-                return there
-            case (">=", int()) if value == nothing + 1:
-                return there
+        if (operator, value) in (("=", nothing), ("<=", nothing), ("<", nothing + 1)):
+            return Not(there)
+        if (operator, value) in ((">", nothing), (">=", nothing + 1)):
+            return there
         raise self._reader.refused(node, f"{count.method} compared with this")
 
     def _time_text(self, term: TimeText, operator: Operator, value: Value) -> Node:
@@ -256,7 +234,7 @@ class _Translator:
                 return self.condition(inner)
             case ast.Call(func=ast.Name(id="any" | "all" as name), args=[inner], keywords=[]):
                 parts = self._each(inner)
-                return _any(parts) if name == "any" else _all(parts)
+                return _joined(Or if name == "any" else And, parts)
             case ast.Call(
                 func=ast.Attribute(value=subject, attr="startswith" | "endswith" as end), args=[wanted], keywords=[]
             ):
@@ -292,17 +270,13 @@ class _Translator:
         if isinstance(term, TimeText) or term.field.name == "time":
             if end == "endswith":
                 raise self._reader.refused(subject, ".endswith() of the time")
-            return _any([_starts_in_time(Value(text, at)) for text in texts])
+            return _joined(Or, [_starts_in_time(Value(text, at)) for text in texts])
         globs = (f"{text}*" if end == "startswith" else f"*{text}" for text in texts)
         return Compare(term.field, "in", tuple(Value(glob, at) for glob in globs), at)
 
 
-def _any(parts: list[Node]) -> Node:
-    return parts[0] if len(parts) == 1 else Or(tuple(parts))
-
-
-def _all(parts: list[Node]) -> Node:
-    return parts[0] if len(parts) == 1 else And(tuple(parts))
+def _joined(by: type[And] | type[Or], parts: list[Node]) -> Node:
+    return parts[0] if len(parts) == 1 else by(tuple(parts))
 
 
 def _starts_in_time(value: Value) -> Node:

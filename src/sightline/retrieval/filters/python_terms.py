@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Literal, TypeAlias
 
 from sightline.retrieval.filters.tree import FieldName, FilterError, Value
@@ -19,7 +18,6 @@ ALLOWED = (
 MAX_LIST = 1000
 MAX_NUMBER = 10**15
 _PARTS = ("year", "month", "day", "hour", "minute")
-_CLOCK = (*_PARTS, "second", "microsecond")
 _TEXT_METHODS: Mapping[str, Callable[[str], str]] = {
     "lower": str.lower,
     "upper": str.upper,
@@ -36,8 +34,8 @@ _SLICES: Mapping[tuple[int, int], str] = {
     (11, 13): "%H",
     (14, 16): "%M",
 }
-_FORMS = frozenset(("%Y", "%Y-%m", "%Y-%m-%d", "%Y/%m/%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S"))
-_LENGTHS = ("weeks", "days", "hours", "minutes", "seconds")
+FORMS = frozenset(("%Y", "%Y-%m", "%Y-%m-%d", "%Y/%m/%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S"))
+_UTC = frozenset(("UTC", "timezone.utc", "datetime.UTC", "datetime.timezone.utc", "dt.UTC", "dt.timezone.utc"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +64,32 @@ class Count:
 
 
 Term: TypeAlias = FieldTerm | TimeText | Count
-Constant: TypeAlias = "str | int | float | bool | datetime | date | timedelta | list[Constant] | None"
+Constant: TypeAlias = "str | int | float | bool | datetime | date | timedelta | tzinfo | list[Constant] | None"
+
+
+def _parsed_time(text: str, form: str) -> datetime:
+    if form not in FORMS:
+        raise ValueError(f'the form "{form}" is not known')
+    return datetime.strptime(text, form)
+
+
+def _range(*ends: int) -> list[Constant]:
+    span = range(*ends)
+    if len(span) > MAX_LIST:
+        raise ValueError(f"more than {MAX_LIST} values")
+    return list(span)
+
+
+_MAKERS: Mapping[str, Callable[..., Constant]] = {
+    "datetime": datetime,
+    "date": date,
+    "timedelta": timedelta,
+    "range": _range,
+    "datetime.fromisoformat": datetime.fromisoformat,
+    "date.fromisoformat": date.fromisoformat,
+    "datetime.strptime": _parsed_time,
+}
+"""All that may be called to make a constant."""
 
 
 @dataclass(slots=True)
@@ -160,33 +183,21 @@ class Reader:
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
                 return -number
             case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
-                self._limit(node, len(items))
+                if len(items) > MAX_LIST:
+                    raise self.refused(node, f"a list of more than {MAX_LIST} values")
                 return [self.constant(item) for item in items]
-            case ast.Call(func=ast.Name(id="range"), args=args, keywords=[]):
-                return self._range(node, args)
             case ast.Call(func=ast.Attribute(value=inner, attr=method), args=[], keywords=[]) if (
                 method in _TEXT_METHODS
             ):
                 return _TEXT_METHODS[method](self.string(inner))
             case ast.Call():
-                return self._moment(node)
+                return self._made(node)
+            case ast.Name() | ast.Attribute() if _dotted(node) in _UTC:
+                return UTC
             case ast.BinOp(op=ast.Add() | ast.Sub() as sign, left=left, right=right):
                 return self._moved(node, self.constant(left), sign, self.constant(right))
             case _:
                 raise self.refused(node, f"`{_kind(node)}`")
-
-    def _limit(self, node: ast.expr, length: int) -> None:
-        if length > MAX_LIST:
-            raise self.refused(node, f"a list of more than {MAX_LIST} values")
-
-    def _range(self, node: ast.expr, args: list[ast.expr]) -> Constant:
-        ends = [self.constant(arg) for arg in args]
-        numbers = [end for end in ends if isinstance(end, int) and abs(end) < 1_000_000]
-        if len(numbers) != len(ends) or not 1 <= len(ends) <= 2:
-            raise self.refused(node, "this range")
-        span = range(*numbers)
-        self._limit(node, len(span))
-        return list(span)
 
     def _moved(self, node: ast.expr, left: Constant, sign: ast.operator, right: Constant) -> Constant:
         if not isinstance(left, date) or not isinstance(right, timedelta):
@@ -196,65 +207,16 @@ class Reader:
         except OverflowError:
             raise FilterError("a date outside the years 1 to 9999", self.at(node)) from None
 
-    def _moment(self, node: ast.Call) -> Constant:
+    def _made(self, node: ast.Call) -> Constant:
         name = _dotted(node.func)
-        if name not in (
-            "datetime",
-            "date",
-            "timedelta",
-            "datetime.fromisoformat",
-            "date.fromisoformat",
-            "datetime.strptime",
-        ):
+        named = {word.arg: word.value for word in node.keywords if word.arg is not None}
+        if name not in _MAKERS or len(named) < len(node.keywords):
             raise self.refused(node, f"calling {name or 'this'}")
+        given = [self.constant(each) for each in node.args]
         try:
-            return self._made(name, node)
+            return _MAKERS[name](*given, **{word: self.constant(each) for word, each in named.items()})
         except (ValueError, TypeError, OverflowError) as error:
             raise FilterError(f"this {name.partition('.')[0]} does not exist ({error}),", self.at(node)) from None
-
-    def _made(self, name: str, node: ast.Call) -> Constant:
-        if name == "timedelta":
-            return self._length(node)
-        if name.endswith("fromisoformat") and len(node.args) == 1:
-            text = self.string(node.args[0])
-            return date.fromisoformat(text) if name.startswith("date.") else datetime.fromisoformat(text)
-        if name == "datetime.strptime" and len(node.args) == 2 and (form := self.string(node.args[1])) in _FORMS:
-            return datetime.strptime(self.string(node.args[0]), form)
-        given = dict(zip(_CLOCK, (self._whole(arg) for arg in node.args), strict=False))
-        named = {str(word.arg): word.value for word in node.keywords}
-        zone = named.pop("tzinfo", None)
-        given |= {part: self._whole(value) for part, value in named.items() if part in _CLOCK}
-        if len(given) != len(node.args) + len(named) or "." in name:
-            raise self.refused(node, "these arguments")
-        year, month, day, hour, minute, second, microsecond = (given.get(part, 0) for part in _CLOCK)
-        if name == "date":
-            return date(year, month, day)
-        moment = datetime(year, month, day, hour, minute, second, microsecond)
-        return moment if zone is None else moment.replace(tzinfo=self._zone(zone))
-
-    def _whole(self, node: ast.expr) -> int:
-        value = self.constant(node)
-        if not isinstance(value, int):
-            raise self.refused(node, "anything but a whole number here")
-        return value
-
-    def _zone(self, node: ast.expr) -> timezone:
-        if isinstance(node, ast.Name | ast.Attribute) and _dotted(node).rpartition(".")[2] in ("utc", "UTC"):
-            return UTC
-        raise self.refused(node, "a time zone other than UTC")
-
-    def _length(self, node: ast.Call) -> timedelta:
-        if node.args and len(node.args) == 1 and not node.keywords:
-            return timedelta(days=self._number(node.args[0]))
-        if node.args or any(word.arg not in _LENGTHS for word in node.keywords):
-            raise self.refused(node, "these arguments")
-        return timedelta(**{str(word.arg): self._number(word.value) for word in node.keywords})
-
-    def _number(self, node: ast.expr) -> float:
-        value = self.constant(node)
-        if not isinstance(value, int | float) or not math.isfinite(value):
-            raise self.refused(node, "anything but a number here")
-        return float(value)
 
 
 def _is_time(term: Term | None) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from starlette.requests import Request
@@ -14,11 +15,13 @@ from sightline.authoring.audit_pools import find_look_alikes, find_weak_queries
 from sightline.benchmark.grade import GRADES, grade_of, label_warnings
 from sightline.benchmark.review_decisions import standing
 from sightline.reports.sections import facts_of
+from sightline.runs.folder import SCORES
 from sightline.types import (
     Answer,
     Benchmark,
     Candidate,
     Choice,
+    Estimate,
     Judgment,
     PictureRef,
     PictureSet,
@@ -32,6 +35,7 @@ from sightline.web.cache import BackgroundCache
 from sightline.web.contradictions import side_by_side
 from sightline.web.corpus_view import Tile
 from sightline.web.library import LoadedBenchmark
+from sightline.web.pages.home import object_of
 from sightline.web.request_origin import origin_of
 from sightline.web.reviews import figures_of
 from sightline.web.thumbnails import Region, region_of
@@ -96,9 +100,34 @@ def overview(request: Request) -> Response:
         count=len(tasks),
         offset=offset,
         step=_TASKS,
-        relevant={task: _relevant(benchmark, task) for task in benchmark.tasks},
+        relevant={task.id: _relevant(benchmark, task.id) for task in tasks[offset : offset + _TASKS]},
+        kinds=list(_kinds(benchmark)),
+        results=list(_results(state, loaded)),
         query=query,
     )
+
+
+def _kinds(benchmark: Benchmark) -> Iterator[tuple[str, int, int, str]]:
+    """Of each kind of task: how many, how many labels, and the share of these that says relevant."""
+    for kind, count in Counter(task.kind for task in benchmark.tasks.values()).items():
+        truths = [benchmark.truth.get(task.id) for task in benchmark.tasks.values() if task.kind == kind]
+        grades = [grade for truth in truths if isinstance(truth, Relevance) for grade in truth.grades.values()]
+        chosen = sum(len(truth.pictures) for truth in truths if isinstance(truth, PictureSet))
+        share = f"{sum(grade > 0 for grade in grades) / len(grades):.0%}" if grades else ""
+        yield kind, count, len(grades) + chosen, share
+
+
+def _results(state: AppState, loaded: LoadedBenchmark) -> Iterator[tuple[str, str, Estimate]]:
+    """Runs on this version with their first metric, the best first, from what was scored."""
+    found = []
+    for name, folder in state.library.places.runs.items():
+        scores = object_of(folder / SCORES, "overall", "checksum")
+        overall = scores.get("overall")
+        if isinstance(overall, dict) and overall and loaded.benchmark.is_version(scores.get("checksum")):
+            metric, estimate = next(iter(overall.items()))
+            with suppress(TypeError, ValueError):
+                found.append((name, metric, Estimate(**estimate)))
+    yield from sorted(found, key=lambda row: -row[2].mean)
 
 
 def audit(request: Request) -> Response:

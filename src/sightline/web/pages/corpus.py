@@ -1,4 +1,4 @@
-"""The corpus: grid, timeline, groups, problems, one picture, and small copies of pictures."""
+"""The corpus: timeline, groups, problems, one picture, and small copies of pictures."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from sightline.errors import SightlineError
 from sightline.types import Failure, Picture
 from sightline.web.app_state import AppState, missing, number, static_text
-from sightline.web.corpus_view import UNKNOWN, CorpusView, PictureChoice, Tile
+from sightline.web.corpus_view import Tile
 from sightline.web.index_search import SearchForm
 from sightline.web.library import LoadedBenchmark
 from sightline.web.pages.home import KINDS
+from sightline.web.pages.map import spot_of
+from sightline.web.pages.search import of_corpus
+from sightline.web.picture_choice import PictureChoice
 from sightline.web.thumbnails import KEY, SIZES
 
-_FIRST = 120
-_WINDOW = 200
 _GROUPS = 40
 _GROUP_TILES = 8
 _LISTED = 200
@@ -28,38 +28,9 @@ _NEIGHBOURS = 12
 _FOREVER = "private, max-age=31536000, immutable"
 
 
-def grid(request: Request) -> Response:
-    """All pictures, or those that facets leave; the page's script fetches other windows as one scrolls."""
-    state, corpus = _corpus(request)
-    choice = PictureChoice.read(request.query_params)
-    offset = number(request, "offset")
-    return state.show(
-        request,
-        "grid.html",
-        choice=choice,
-        chosen=choice.chosen(),
-        told=_told(corpus, choice),
-        count=corpus.count(choice),
-        total=corpus.total(),
-        tiles=corpus.window(choice, offset, _FIRST),
-        offset=offset,
-        step=_FIRST,
-        facets=corpus.facets(choice),
-    )
-
-
-def window(request: Request) -> Response:
-    """Some pictures of the grid, as JSON."""
-    _, corpus = _corpus(request)
-    choice = PictureChoice.read(request.query_params)
-    limit = min(number(request, "limit", _WINDOW), _WINDOW)
-    tiles = corpus.window(choice, number(request, "offset"), limit)
-    return JSONResponse([[tile.key, tile.id, (tile.taken_at or "")[:16], tile.tint] for tile in tiles])
-
-
 def timeline(request: Request) -> Response:
     """Pictures by month and the events among them."""
-    state, corpus = _corpus(request)
+    state, corpus = of_corpus(request)
     months = corpus.months()
     years = [(year, list(held)) for year, held in groupby(months, key=lambda month: month[0][:4])]
     offset = number(request, "offset")
@@ -78,7 +49,7 @@ def timeline(request: Request) -> Response:
 
 def groups(request: Request) -> Response:
     """Duplicates, bursts, and other groups, with their first pictures."""
-    state, corpus = _corpus(request)
+    state, corpus = of_corpus(request)
     counts = corpus.group_counts()
     kind = request.query_params.get("kind") or next(
         (name for name in ("duplicate", "burst") if name in counts), "event"
@@ -99,7 +70,7 @@ def groups(request: Request) -> Response:
 
 def problems(request: Request) -> Response:
     """What the scan could not take in, and what it noticed."""
-    state, corpus = _corpus(request)
+    state, corpus = of_corpus(request)
     skipped, warnings = corpus.problems()
     offset = number(request, "offset")
     rows = corpus.skipped(offset, _LISTED)
@@ -137,6 +108,7 @@ def picture(request: Request) -> Response:
         key=found.sha256,
         loaded=None,
         facts=_facts(found, state.finder.place(found.id)),
+        spot=spot_of(found.lon, found.lat),
         before=before,
         after=after,
         groups=[(group, corpus.title(group)) for group in corpus.groups.of_picture(found.id)],
@@ -164,6 +136,7 @@ def _held_picture(request: Request, state: AppState, loaded: LoadedBenchmark, fo
         key=loaded.keys[found.id],
         loaded=loaded,
         facts=_facts(found),
+        spot=None,
         before=None,
         after=None,
         groups=(),
@@ -188,30 +161,6 @@ def thumb(request: Request) -> Response:
     if isinstance(data, Failure):
         return Response(static_text("unreadable.svg"), media_type="image/svg+xml")
     return Response(data, media_type="image/jpeg", headers={"cache-control": _FOREVER})
-
-
-def _told(corpus: CorpusView, choice: PictureChoice) -> dict[str, str]:
-    """What limits, in words."""
-    told = {name: "unknown" if value == UNKNOWN else value for name, value in choice.chosen().items()}
-    if choice.group is not None:
-        told["group"] = corpus.title(choice.group)
-    if choice.box is not None:
-        west, south, east, north = choice.box
-        told["box"] = (
-            f"{_degrees(south, 'NS')} to {_degrees(north, 'NS')}, {_degrees(west, 'EW')} to {_degrees(east, 'EW')}"
-        )
-    return told
-
-
-def _degrees(value: float, names: str) -> str:
-    return f"{abs(value):.2f}° {names[value < 0]}"
-
-
-def _corpus(request: Request) -> tuple[AppState, CorpusView]:
-    state = AppState.of(request)
-    if state.library.corpus is None:
-        raise HTTPException(404, "There is no corpus here. Make one with sightline scan DIR, and open the app again.")
-    return state, state.library.corpus
 
 
 def _facts(picture: Picture, near: str | None = None) -> list[tuple[str, str]]:

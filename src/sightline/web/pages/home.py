@@ -22,8 +22,8 @@ from sightline.runs.folder import HEADER as RUN
 from sightline.runs.folder import SCORES
 from sightline.web.app_state import AppState
 from sightline.web.cache import StampedCache, stamp_of
-from sightline.web.corpus_view import PictureChoice
 from sightline.web.pages.jobs import FORMS, choices
+from sightline.web.picture_choice import PictureChoice
 
 KINDS = {"event": "Events", "burst": "Bursts", "duplicate": "Duplicates", "owner": "Owners", "dataset": "Data sets"}
 _NEWEST = 12

@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sightline.assessment import GRADES, METRIC, Assessment, Grade, Pair, assess
+from sightline.assessment import GRADES, HALF_WIDTH, METRIC, Assessment, Grade, Pair, assess
 from sightline.metrics.assessment.inquiry import Goal
 from sightline.metrics.comparison import PairedComparison
 from sightline.runs.folder import ATTEMPTS, HEADER
@@ -24,6 +24,7 @@ from sightline.web.pages.bench import PromptPart, of, parts_of
 from sightline.web.pages.home import object_of
 from sightline.web.pages.review import addressed
 
+HALF_WIDTHS = (0.01, 0.02, 0.03, HALF_WIDTH, 0.1)
 _GUIDELINES = "guidelines.md"
 _LONGEST = 4000
 _AT_ONCE = 12
@@ -38,10 +39,11 @@ _ASSESSMENTS: StampedCache[Assessment] = StampedCache()
 
 @dataclass(frozen=True, slots=True)
 class JudgingRequest:
-    """What is asked, as the address names it: which runs, to what end, and whether several pictures are shown."""
+    """What is asked, as the address names it: which runs, to what end, how exactly, and whether several are shown."""
 
     runs: tuple[str, ...]
     goal: Goal
+    within: float
     people: int
     at_once: bool
 
@@ -53,6 +55,7 @@ class JudgingRequest:
         return cls(
             runs or tuple(name for name in known if given.get(f"run-{name}") == "1"),
             cast("Goal", goal) if goal in get_args(Goal) else "compare",
+            next((one for one in HALF_WIDTHS if str(one) == given.get("within")), HALF_WIDTH),
             int(people) if people.isdecimal() and 1 <= int(people) <= 99 else 1,
             given.get("grid") == "1",
         )
@@ -66,6 +69,7 @@ class JudgingRequest:
         return {
             "runs": ",".join(self.runs),
             "goal": None if self.goal == "compare" else self.goal,
+            "within": None if self.within == HALF_WIDTH else str(self.within),
             "people": None if self.people == 1 else str(self.people),
             "grid": "1" if (self.at_once if at_once is None else at_once) else None,
         }
@@ -122,7 +126,10 @@ def judging(request: Request) -> Response:
         prompt=_prompt(state, loaded, pairs),
         known=known,
         grades=GRADES,
+        half_widths=HALF_WIDTHS,
+        metric=METRIC,
         guidelines=_guidelines(loaded.folder),
+        shares_name=request.query_params.get("shared") == "1",
         can_undo=request.query_params.get("undo") == "1",
     )
 
@@ -137,9 +144,12 @@ def tell(request: Request, fields: Mapping[str, str]) -> Response:
     if not question.is_asked:
         raise HTTPException(400, "Choose the runs that are judged first.")
     assessment, task = _assessment(loaded, question, runs), fields.get("task", "")
+    shared = False
     for picture, grade in _decisions(fields):
-        assessment.tell(Pair(task, picture, "", ""), grade, person)
-    return go(f"/judge/{loaded.name}", **question.address(), undo="1")
+        pair = Pair(task, picture, "", "")
+        shared |= assessment.has_told(pair, person)
+        assessment.tell(pair, grade, person)
+    return go(f"/judge/{loaded.name}", **question.address(), undo="1", shared="1" if shared else None)
 
 
 def undo(request: Request, fields: Mapping[str, str]) -> Response:
@@ -211,9 +221,10 @@ def _score(name: str, found: Estimate) -> IntervalBar:
 def _assessment(loaded: LoadedBenchmark, question: JudgingRequest, runs: Mapping[str, Path]) -> Assessment:
     folders = [runs[name] for name in question.runs]
     stamp = (loaded.mark, *(stamp_of(folder / ATTEMPTS.name) for folder in folders))
-    key = (loaded.folder, question.runs, question.goal, question.people)
+    goal, within, people = question.goal, question.within, question.people
+    key = (loaded.folder, question.runs, goal, within, people)
     return _ASSESSMENTS.get(
-        key, stamp, lambda: assess(loaded.benchmark, folders, goal=question.goal, people=question.people)
+        key, stamp, lambda: assess(loaded.benchmark, folders, goal=goal, half_width=within, people=people)
     )
 
 

@@ -13,7 +13,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sightline.web.app_state import AppState, address, missing
-from sightline.web.corpus_view import MapSpot, PictureChoice
+from sightline.web.corpus_view import MapSpot
+from sightline.web.picture_choice import PictureChoice
 
 WIDTH, HEIGHT = 1000.0, 500.0
 """Of the coasts; all else is placed by shares of these, so that dots and words are as large on a phone."""
@@ -21,6 +22,7 @@ _WORLD = (-180.0, -90.0, 180.0, 90.0)
 _CELLS = 24
 _STEPS = (30.0, 10.0, 5.0, 2.0, 1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
 _EDGE = 4.0
+_AROUND = 25.0
 _FEW = 60
 """So many pictures are better looked at than zoomed into."""
 Box = tuple[float, float, float, float]
@@ -68,6 +70,23 @@ def world(request: Request) -> Response:
         box=",".join(f"{edge:.4f}" for edge in box),
         wider=_wider(box),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class PictureSpot:
+    """Where a picture was taken, in the middle of a small map."""
+
+    coasts: list[str]
+    width: float = WIDTH
+    height: float = HEIGHT
+
+
+def spot_of(lon: float | None, lat: float | None) -> PictureSpot | None:
+    """The map around a place; nothing where the place is not known."""
+    if lon is None or lat is None:
+        return None
+    box = (lon - _AROUND, lat - _AROUND / 2, lon + _AROUND, lat + _AROUND / 2)
+    return PictureSpot([path for ring in _coasts() if (path := _path(ring, box))])
 
 
 def shaped(box: Box) -> Box:
@@ -130,5 +149,5 @@ def _dot(spot: MapSpot, box: Box, cell: float) -> MapDot:
     # A rounded square of the grid is centred on a multiple of its size.
     lon, lat = round(spot.lon / cell) * cell, round(spot.lat / cell) * cell
     around = f"{lon - cell / 2:.5f},{lat - cell / 2:.5f},{lon + cell / 2:.5f},{lat + cell / 2:.5f}"
-    href = address("/corpus" if spot.count <= _FEW or cell < 0.001 else "/map", box=around)
+    href = address("/search" if spot.count <= _FEW or cell < 0.001 else "/map", box=around)
     return MapDot(100 * x / WIDTH, 100 * y / HEIGHT, min(22.0, 6 + 3 * math.log2(spot.count)), spot.count, href)

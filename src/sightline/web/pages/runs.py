@@ -5,7 +5,8 @@ And traces of several teachers beside each other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sightline.agent.ask import FOLDER as ASKED
-from sightline.agent.trajectory import read_trajectory, trajectory_path
+from sightline.agent.trajectory import read_trajectory
 from sightline.benchmark.files import REVIEWS
 from sightline.markup import Markup
 from sightline.metrics.scores import TaskScore
@@ -28,15 +29,28 @@ from sightline.reports.scored_run import ReportedRun, read_scored
 from sightline.reports.text import DASH, interval, score
 from sightline.runs.folder import HEADER, SCORES, read_run
 from sightline.web.agent_steps import Steps
-from sightline.web.app_state import AppState, address, harmless, missing, number
+from sightline.web.app_state import AppState, harmless, missing, number
 from sightline.web.cache import StampedCache
 from sightline.web.contradictions import side_by_side
 from sightline.web.library import Library
 from sightline.web.pages.home import object_of
+from sightline.web.shown_answers import ShownAnswer, attempts_of, replay_address, shown_answer, shown_truth
 
-_TASKS = 200
+_TASKS = 25
+_SHOWN = 8
 _TRACES = 20
 _BOARDS: StampedCache[Leaderboard] = StampedCache()
+
+
+@dataclass(frozen=True, slots=True)
+class ShownAttempt:
+    """One attempt at a task, with its words; what was said and what is right where the benchmark is at hand."""
+
+    score: TaskScore
+    text: str
+    said: ShownAnswer | None
+    truth: ShownAnswer | None
+    replay: str | None
 
 
 def boards(request: Request) -> Response:
@@ -66,7 +80,8 @@ def one_run(request: Request) -> Response:
     state, name, folder = named(request)
     run = read_scored(folder)
     loaded = state.library.benchmark_of(run.run.benchmark, run.run.benchmark_checksum)
-    rows = run.scores.tasks
+    order = request.query_params.get("order", "")
+    rows = sorted(run.scores.tasks, key=_least) if order == "worst" else run.scores.tasks
     offset = number(request, "offset")
     return state.show(
         request,
@@ -78,7 +93,8 @@ def one_run(request: Request) -> Response:
         grade="".join(trust_text(run.scores.grade, ())),
         warnings=tuple(map(warning_text, run.scores.warnings)),
         slices=to_fragment([_slices(run, label) for label in run.scores.by_label]),
-        rows=[(row, _way(name, folder, row)) for row in rows[offset : offset + _TASKS]],
+        rows=list(_attempts(state.library, name, run, rows[offset : offset + _TASKS])),
+        order=order,
         others=_rivals(state.library, name),
         count=len(rows),
         offset=offset,
@@ -195,11 +211,23 @@ def _slices(run: ReportedRun, label: str) -> TableBlock:
     return TableBlock(f"By {label}", (label, "metric", "mean", "n"), rows, numeric(2, 4))
 
 
-def _way(name: str, folder: Path, row: TaskScore) -> str | None:
-    """Where the attempt can be replayed, if notes were taken."""
-    if not trajectory_path(folder, row.task_id, row.attempt).is_file():
-        return None
-    return address(f"/runs/{name}/replay", task=row.task_id, attempt=row.attempt or None)
+def _attempts(library: Library, name: str, run: ReportedRun, rows: Sequence[TaskScore]) -> Iterator[ShownAttempt]:
+    """Each with the query's words and, where its benchmark is at hand, with what was found and what was missed."""
+    loaded = library.benchmark_of(run.run.benchmark, run.run.benchmark_checksum)
+    said = attempts_of(run.folder)
+    for row in rows:
+        task = None if loaded is None else loaded.benchmark.tasks.get(row.task_id)
+        attempt = next((one for one in said.get(row.task_id, ()) if one.number == row.attempt), None)
+        answer = truth = None
+        if loaded is not None and task is not None:
+            answer = None if attempt is None else shown_answer(library, loaded, attempt, _SHOWN)
+            truth = shown_truth(library, loaded, task.id, _SHOWN)
+        way = replay_address(name, run.folder, row.task_id, row.attempt)
+        yield ShownAttempt(row, "" if task is None else task.text, answer, truth, way)
+
+
+def _least(row: TaskScore) -> float:
+    return next((value for value in row.values.values() if value is not None), 0.0)
 
 
 def replay(request: Request) -> Response:

@@ -1,59 +1,116 @@
-"""Search by words, by a picture and by filters; ask the agent and see its steps as they happen."""
+"""The page of pictures: a field for words, facets, a filter, what was found; and what is done with chosen pictures."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Mapping
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
-import orjson
+import numpy as np
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response
 
-from sightline.agent.ask import FOLDER as ASKED
-from sightline.agent.trajectory import trajectories_of
+from sightline.corpus.album import PictureResult
 from sightline.errors import UserError
-from sightline.retrieval.results import Results
+from sightline.retrieval.filters.filter import parse_filter
+from sightline.retrieval.filters.tree import And, to_text
 from sightline.types import Failure, Picture
-from sightline.web.agent_jobs import AgentJob
-from sightline.web.agent_steps import Steps
-from sightline.web.app_state import AppState, go, missing
-from sightline.web.index_search import SearchForm
+from sightline.web.app_state import AppState, number, with_value
+from sightline.web.corpus_view import CorpusView
+from sightline.web.found_pictures import FoundPictures, PictureQuery
+from sightline.web.picture_choice import UNKNOWN, PictureChoice
 from sightline.web.security import read_upload
 
-_PAUSE = 0.05
-_BEFORE = 20
+_FIRST = 60
+_WINDOW = 200
+_NAMES = {
+    "device": "Camera",
+    "tag": "Tags",
+    "rating": "Stars",
+    "type": "Kind",
+    "license": "Licence",
+    "name": "Name has",
+    "box": "Map",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FilterChip:
+    """Something that limits, in words, and the address without it."""
+
+    text: str
+    query: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenPictures(PictureResult):
+    """Pictures that somebody selected, to leave as an album."""
+
+    pictures: Sequence[Picture]
+
+    def _places(self) -> Sequence[tuple[Picture, tuple[str, ...]]]:
+        return [(one, ()) for one in self.pictures]
+
+    def _title(self) -> str:
+        return "Chosen pictures"
 
 
 def search(request: Request) -> Response:
-    """The form, and what was found."""
-    state = AppState.of(request)
-    wanted = _wanted(request)
-    results: Results | None = None
-    error: UserError | None = None
-    indexes = state.finder.names()
-    left: list[Picture] = []
+    """What the address asks for; the page's script fetches more of it as one scrolls."""
+    state, corpus = of_corpus(request)
+    query = PictureQuery.read(request.query_params)
+    found, error = FoundPictures(np.zeros(0, np.int64)), None
+    facets: Mapping[str, Sequence[tuple[str, int]]] = {}
     try:
-        if not wanted.is_empty and indexes:
-            _check(state, wanted)
-            results = state.finder.search(wanted)
-        elif wanted.where.strip() and indexes:  # A filter alone is an answer, too.
-            left = state.finder.left_by(wanted.where, wanted.k)
+        found = state.pictures.find(query)
+        facets = state.pictures.facets(query)
     except UserError as wrong:
         error = wrong
+    offset = number(request, "offset")
     return state.show(
         request,
         "search.html",
-        wanted=wanted,
-        results=results,
-        keys=[] if results is None else [state.library.key(hit.picture.id) or "" for hit in results.hits],
-        left=state.library.tiles(one.id for one in left),
-        count=state.finder.count(wanted.where) if left else 0,
+        wanted=query.form,
+        choice=query.choice,
+        found=found,
         error=error,
-        has_index=bool(indexes),
+        facets={_NAMES.get(name, name.capitalize()): (name, values) for name, values in facets.items()},
+        chips=list(_chips(corpus, query, request.query_params)),
+        as_filter=query.as_filter,
+        total=corpus.total(),
+        tiles=corpus.tiles(found.files[offset : offset + _FIRST]),
+        offset=offset,
+        step=_FIRST,
+        has_index=bool(state.finder.names()),
         index_command=state.finder.index_command,
+        recent=state.searches.recent(),
+        saved=state.searches.saved(),
+        is_saved=state.searches.is_saved(str(request.query_params)),
     )
+
+
+def window(request: Request) -> Response:
+    """Some of the pictures, as JSON."""
+    state, corpus = of_corpus(request)
+    files = state.pictures.find(PictureQuery.read(request.query_params)).files
+    offset, limit = number(request, "offset"), min(number(request, "limit", _WINDOW), _WINDOW)
+    return JSONResponse(
+        [
+            [tile.key, tile.id, (tile.taken_at or "")[:16], tile.tint, tile.others, tile.stack]
+            for tile in corpus.tiles(files[offset : offset + limit])
+        ]
+    )
+
+
+def layout(request: Request) -> Response:
+    """Shape and colour of all of them, three bytes each: all that the grid needs to know where each one is."""
+    state, corpus = of_corpus(request)
+    files = state.pictures.find(PictureQuery.read(request.query_params)).files
+    return Response(corpus.looks().packed(files), media_type="application/octet-stream")
 
 
 def count(request: Request) -> Response:
@@ -75,93 +132,84 @@ async def upload(request: Request) -> Response:
     return JSONResponse({"upload": key})
 
 
-def ask(request: Request) -> Response:
-    """The form, and what was asked before."""
+def keep(request: Request, fields: Mapping[str, str]) -> Response:
+    """Remember a search among the last ones, save it, or forget it."""
+    searches, query = AppState.of(request).searches, fields.get("query", "")
+    if fields.get("how") == "forget":
+        searches.forget(query)
+    else:
+        searches.keep(query, is_saved=fields.get("how") == "save")
+    return JSONResponse({})
+
+
+def album(request: Request, fields: Mapping[str, str]) -> Response:
+    """The selected pictures as links or copies in a folder of this machine, with a keyword where one is given."""
+    if AppState.of(request).guard.token is not None:
+        raise HTTPException(403, "Albums are written only from the machine that the app runs on.")
+    folder, keyword = fields.get("folder", "").strip(), fields.get("keyword", "").strip() or None
+    if not folder:
+        raise UserError("An album needs a folder.", "Name a new or an empty one outside your pictures.")
+    chosen, is_copied = _selected(request, fields), bool(fields.get("copy") or keyword)
+    return JSONResponse({"told": str(chosen.album(Path(folder).expanduser(), copy=is_copied, keyword=keyword))})
+
+
+def contact_sheet(request: Request, fields: Mapping[str, str]) -> Response:
+    """The selected pictures on pages to print."""
+    with tempfile.TemporaryDirectory() as folder:
+        data = _selected(request, fields).contact_sheet(Path(folder) / "pictures.pdf").read_bytes()
+    return Response(data, media_type="application/pdf")
+
+
+def _selected(request: Request, fields: Mapping[str, str]) -> ChosenPictures:
+    _, corpus = of_corpus(request)
+    found = [corpus.find(id_) for id_ in fields.get("ids", "").split("\n")]
+    chosen = [one for one in found if one is not None]
+    if not chosen:
+        raise UserError("No picture is selected.", "Select some in the grid: point at one and click its circle.")
+    return ChosenPictures(chosen)
+
+
+def of_corpus(request: Request) -> tuple[AppState, CorpusView]:
+    """The corpus whose pictures are shown."""
     state = AppState.of(request)
-    return state.show(request, "ask.html", model=state.live.model, before=_before(state), job=None)
+    if state.library.corpus is None:
+        raise HTTPException(404, "There are no pictures here yet. Add a folder under Jobs, or with sightline scan DIR.")
+    return state, state.library.corpus
 
 
-def start(request: Request, fields: Mapping[str, str]) -> Response:
-    """Have the agent begin."""
-    state = AppState.of(request)
-    question = fields.get("question", "").strip()
-    if not question:
-        return go("/ask")
-    job = state.live.start(question)
-    if job is None:
-        raise HTTPException(503, "Two questions are being answered already; wait until one is done.")
-    return go(f"/ask/{job.id}")
+def _chips(corpus: CorpusView, query: PictureQuery, asked: Mapping[str, str]) -> Iterator[FilterChip]:
+    """What limits: a picture, each chosen facet, and each part of the filter that must hold."""
+    if query.form.like:
+        yield FilterChip(query.form.like, with_value(asked, "like", ""), "Like")
+    if query.form.upload:
+        yield FilterChip("like this picture", with_value(asked, "upload", ""))
+    for name, value in query.choice.chosen().items():
+        text, title = _told(corpus, query.choice, name, value), _NAMES.get(name, name.capitalize())
+        yield FilterChip(text, with_value(asked, name, ""), title)
+    for part, rest in _parts(query.form.where):
+        yield FilterChip(part, with_value(asked, "where", rest))
 
 
-def watch(request: Request) -> Response:
-    """One question while it is answered."""
-    state = AppState.of(request)
-    return state.show(request, "ask.html", model=state.live.model, before=_before(state), job=_job(request))
+def _parts(where: str) -> Iterator[tuple[str, str]]:
+    try:
+        tree = parse_filter(where).tree if where else And(())
+    except UserError:  # What is wrong with it is said above the pictures.
+        return
+    parts = tree.parts if isinstance(tree, And) else (tree,)
+    for at, part in enumerate(parts):
+        rest = (*parts[:at], *parts[at + 1 :])
+        yield to_text(part), to_text(And(rest)) if rest else ""
 
 
-async def events(request: Request) -> Response:
-    """The steps so far and those to come, as server-sent events; a reader that lost its line goes on where it was."""
-    state, job = AppState.of(request), _job(request)
-    last = request.headers.get("last-event-id", "")
-    first = int(last) + 1 if last.isascii() and last.isdigit() else 0
-    return StreamingResponse(_stream(state, job, first), media_type="text/event-stream")
+def _told(corpus: CorpusView, choice: PictureChoice, name: str, value: str) -> str:
+    """What limits, in words."""
+    if name == "group":
+        return corpus.title(value)
+    if choice.box is not None and name == "box":
+        west, south, east, north = choice.box
+        return f"{_degrees(south, 'NS')} to {_degrees(north, 'NS')}, {_degrees(west, 'EW')} to {_degrees(east, 'EW')}"
+    return "unknown" if value == UNKNOWN else value
 
 
-async def _stream(state: AppState, job: AgentJob, first: int) -> AsyncIterator[bytes]:
-    steps = Steps(state.library)
-    for record in job.events[:first]:
-        steps.step(record)  # What a subset held before is known to the steps that follow.
-    at = first
-    while True:
-        while at < len(job.events):
-            step = steps.step(job.events[at])
-            if step is not None:
-                html = await run_in_threadpool(state.fragment, "step.html", step=step)
-                yield _event(at, "step", {"html": html})
-            at += 1
-        if job.done:
-            break
-        await asyncio.sleep(_PAUSE)
-    html = await run_in_threadpool(state.fragment, "answer.html", answer=steps.answer(job))
-    yield _event(at, "done", {"html": html})
-
-
-def _event(number: int, kind: str, data: object) -> bytes:
-    return b"id: %d\nevent: %s\ndata: %s\n\n" % (number, kind.encode(), orjson.dumps(data))
-
-
-def _job(request: Request) -> AgentJob:
-    job = AppState.of(request).live.find(request.path_params["job"])
-    if job is None:
-        raise missing("such question in this sitting")
-    return job
-
-
-def _before(state: AppState) -> list[tuple[str, str]]:
-    """The last questions of this workspace, with the names of their trajectories."""
-    folder = state.library.run(ASKED)
-    if folder is None or not folder.is_dir():
-        return []
-    found = [(one.start.task, one.start.question) for one in trajectories_of(folder)]
-    return found[::-1][:_BEFORE]
-
-
-def _check(state: AppState, wanted: SearchForm) -> None:
-    """A picture to look like is one of the corpus; the app takes no path."""
-    corpus = state.library.corpus
-    if wanted.like and (corpus is None or corpus.find(wanted.like) is None):
-        raise UserError(
-            f"there is no picture {wanted.like} in the corpus.",
-            "drop one here, or open a picture and choose `Search like this`",
-        )
-
-
-def _wanted(request: Request) -> SearchForm:
-    query = request.query_params
-    return SearchForm(
-        query.get("text", ""),
-        query.get("like", ""),
-        query.get("upload", ""),
-        query.get("where", ""),
-        query.get("method", "vectors"),
-    )
+def _degrees(value: float, names: str) -> str:
+    return f"{abs(value):.2f}° {names[value < 0]}"

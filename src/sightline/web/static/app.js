@@ -6,6 +6,8 @@ if (here) {
   const bar = here.parentElement, box = bar.getBoundingClientRect(), own = here.getBoundingClientRect();
   bar.scrollLeft += own.left + own.width / 2 - (box.left + box.width / 2);
 }
+// A picture that was loaded again in the place of the one over the grid: the way back leads to another page.
+addEventListener("popstate", () => { if (!document.getElementById("library")) location.reload(); });
 // Keys: whatever has data-key is pressed by it, once however long it is held, unless somebody is typing.
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -14,7 +16,7 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (event.key === "/") {
-    const field = document.querySelector("#find, input[type=search]");
+    const field = document.getElementById("find") ?? document.querySelector("input[type=search]");
     if (field) { event.preventDefault(); field.focus(); field.select(); }
     return;
   }

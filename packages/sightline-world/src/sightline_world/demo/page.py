@@ -58,8 +58,9 @@ _FOUND = (
 )
 _SYSTEMS = (
     "text only reads when, where and with what pictures were taken, and looks at none. embedder compares vectors. "
-    "hybrid adds the words of the annotations. agent plans, searches, filters by metadata and looks. hybrid and agent "
-    "see through the model that also judged, so the made labels may favour them; the exact truth does not. For exact "
+    "hybrid adds the words of the annotations. agent plans, searches, filters by metadata and looks; it is rule-based. "
+    "hybrid and agent see through the model that also judged, so the made labels may favour them; the exact truth does "
+    "not. For exact "
     "sets, rankings are cut where the other tasks say. Systems that share a letter can't be told apart."
 )
 

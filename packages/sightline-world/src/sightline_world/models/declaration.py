@@ -11,7 +11,7 @@ from sightline_world.models.networks import revision_of
 from sightline_world.scene import SCENE_COLOURS, SCENE_KINDS, SCENE_LIGHTS, SCENE_PLACES
 
 NAME = "builtin/world"
-REVISION = "3"
+REVISION = "4"
 """Of the rules; weights have one of their own."""
 _NETWORKS = ("reader", "signs", "relations")
 
@@ -46,6 +46,7 @@ def _read_signs(pixels: Pixels) -> list[Json]:
 WORLD = BuiltInModel(
     name=NAME,
     embedder="world",
+    about="rule-based: networks look at the pixels, rules read the words and plan; it is no language model",
     chat=BuiltInChat(endpoint, _open),
     taxonomy=world_taxonomy,
     words_queries=False,  # It words all queries alike, whatever style is asked for.

@@ -1,4 +1,4 @@
-"""`builtin/world`: answers from pixels and words on this machine, for nothing, and always the same."""
+"""`builtin/world`: a rule-based model that answers from pixels and words on this machine, for nothing."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class WorldChat:
                 return self._finished(request, tools, said, move, len(history.steps))
         elif is_inquiry(history := as_request(history)):
             told = inquire(history, tools)
-            move, said = Move(told.thought, told.calls, told.ids), told.text
+            move, said = Move(told.thought, told.calls, told.ids, told.notes), told.text
             if not move.calls:
                 return self._finished(request, tools, said, move, len(history.steps))
         else:

@@ -73,6 +73,17 @@ class ToolConversation:
         ]
         return [*known, *((step.arguments, step.ids) for step in self.done(use))]
 
+    @property
+    def last_steps(self) -> list[ToolStep]:
+        """The calls of the last turn."""
+        turn = max((step.turn for step in self.steps), default=0)
+        return [step for step in self.steps if step.turn == turn]
+
+    @property
+    def last_seen(self) -> dict[str, SeenImage]:
+        """What the last turn has shown."""
+        return {name: seen for step in self.last_steps for name, seen in step.seen.items()}
+
     def broken(self) -> frozenset[str]:
         """Tools that failed twice, and never worked."""
         names = {step.name for step in self.steps}

@@ -224,6 +224,7 @@ class _Recaller(Calendar):
         if thing is None:
             return None
         about = Meant((Exists(Wanted((thing.kind,), (thing.colour,))),))
+        self.keep(_PHASE, about)
         found = self._likely(about)
         facts = found if isinstance(found, Move) else self._asked_facts(found, "When was that?")
         if isinstance(facts, Move):
@@ -235,7 +236,11 @@ class _Recaller(Calendar):
                 views = self._views(_PHASE, names[at:], about)
                 if views is not None:
                     return Recalled(views)
-            elif self._shows(_PHASE, name, about) and name in self._history.seen:
+            elif not self._shows(_PHASE, name, about):
+                continue
+            elif (again := self.look_again([name])) is not None:
+                return Recalled(again)
+            elif name in self._history.seen:
                 when = facts[name].time
                 if _ASKS_WHEN.search(self._question) and when is not None:
                     return Recalled(text=str(when.year), sure=_SURE, why=f"It is first seen in {name}.")
@@ -260,13 +265,18 @@ class _Recaller(Calendar):
         colours = (who.headgear_colour,) if who.headgear_colour else ()
         looks = Wanted((PERSON,), hair=(who.hair,), headgear=(who.headgear,), headgear_colours=colours)
         about = Meant((Exists(looks), *(claim for claim in told.claims if isinstance(claim, At | Lit))))
+        self.keep(_PHASE, about)
         found = self.sought(_PHASE, about, None)
         facts = found if isinstance(found, Move) else self._asked_facts([self._own.label, *found], "When was that?")
         if isinstance(facts, Move):
             return Recalled(facts)
         own = set(whole([self._own.label], facts))
-        for name in found if isinstance(found, list) else ():
-            if name not in own and name in self._history.seen:
+        others = [name for name in found if name not in own] if isinstance(found, list) else []
+        again = self.look_again(others)
+        if again is not None:
+            return Recalled(again)
+        for name in others:
+            if name in self._history.seen:
                 same = matching(looks, self._history.seen[name].reading.graph)
                 if same:
                     return Recalled(text=colour_of(same[0]), sure=_SURE, why=f"The same person is in {name}.")
@@ -278,6 +288,7 @@ class _Recaller(Calendar):
         about = understand("a sign") if signs or _only_signs(told) else Meant(tuple(_seen_things(told)))
         if not about.claims:
             return None
+        self.keep(_PHASE, about)
         found = self._likely(about)
         facts = found if isinstance(found, Move) else self._asked_facts([self._own.label, *found], "When was that?")
         if isinstance(facts, Move):
@@ -286,6 +297,9 @@ class _Recaller(Calendar):
         showing = self.sought(_PHASE, about, near)
         if isinstance(showing, Move):
             return Recalled(showing)
+        again = self.look_again(showing)
+        if again is not None:
+            return Recalled(again)
         seen = [self._history.seen[name] for name in showing if name in self._history.seen]
         seen = [each for each in seen if check_all(about, each.reading).holds] or seen
         if not seen:

@@ -20,16 +20,15 @@ from sightline_world.models.chat.planning.calendar import (
     beside,
     between,
     in_town,
-    is_said,
     neighbour,
-    said_filter,
     same_days,
     whole,
 )
 from sightline_world.models.chat.planning.conversation import ToolConversation, facts_note, found_note, note
 from sightline_world.models.chat.planning.occasions import ToldOccasion
+from sightline_world.models.chat.planning.question_planner import anchor_notes
 from sightline_world.models.chat.planning.requests import SearchRequest, lasting, read_search_request, same_as
-from sightline_world.models.chat.planning.search import SCOPE, TARGET, VIEWED_WHOLE, Move, listed
+from sightline_world.models.chat.planning.search import SCOPE, TARGET, VIEWED_WHOLE, Move, listed, verdict_notes
 from sightline_world.models.chat.planning.tools import Facts, Toolbox, Use, argument
 from sightline_world.models.chat.verification import check_all, matching
 from sightline_world.scene import Figure, Thing
@@ -73,7 +72,7 @@ class SearchPlanner(Calendar):
         """The ids that the target must be among; None for all. Or the step that is needed to know them."""
         errand = self._errand
         if errand.occasion is None and not errand.moved:
-            return self._filtered(said_filter(errand), SCOPE) if errand.is_dated else None
+            return self._filtered(errand.named.filter(), SCOPE) if errand.is_dated else None
         facts = self._calendar(errand.target)
         if isinstance(facts, Move):
             return facts
@@ -104,7 +103,7 @@ class SearchPlanner(Calendar):
                 return list(own)
 
     def _said(self, names: Iterable[str], facts: Mapping[str, Facts]) -> list[str]:
-        return [name for name in names if is_said(self._errand, facts[name])]
+        return [name for name in names if self._errand.named.holds(facts[name])]
 
     def _pictures(self, occasion: ToldOccasion, facts: Mapping[str, Facts]) -> Move | list[str]:
         """All pictures of an occasion; none where it can't be found."""
@@ -220,6 +219,9 @@ class SearchPlanner(Calendar):
     # --- saying it -------------------------------------------------------------------------------------------------
 
     def _answer(self, ids: Iterable[str], thought: str) -> Move:
+        if self._errand.not_understood:
+            words = ", ".join(f'"{word}"' for word in self._errand.not_understood)
+            thought = f"{thought} Not understood, and not checked: {words}."
         return Move(thought, ids=tuple(dict.fromkeys(ids)), notes=tuple(self._notes))
 
     def _found(self) -> list[str]:
@@ -235,9 +237,8 @@ class SearchPlanner(Calendar):
 
     def _new_notes(self) -> list[str]:
         """What the last turn has shown, in lines that survive when the pictures are gone."""
-        turn = max((step.turn for step in self._history.steps), default=0)
-        last = [step for step in self._history.steps if step.turn == turn]
-        lines = self.verdicts({name: seen for step in last for name, seen in step.seen.items()})
+        last = self._history.last_steps
+        lines = self.verdicts(self._history.last_seen)
         asked = [name for step in last if step.use == "metadata" and not step.failed for name in listed(step.arguments)]
         told = {name: each for name, each in self._history.facts.items() if name in asked}
         return [*lines, facts_note(told)] if told else lines
@@ -249,10 +250,7 @@ class SearchPlanner(Calendar):
         if self._errand.thing is not None:
             phases.append((_THING, self._errand.thing))
         for phase, meant in (*phases, (TARGET, self._target())):
-            verdicts = {name: check_all(meant, each.reading).holds for name, each in seen.items()}
-            for word, wanted in (("yes", True), ("no", False)):
-                names = [name for name, holds in verdicts.items() if holds == wanted]
-                lines += [note(f"{phase} {word}", names)] if names and meant.claims else []
+            lines += verdict_notes(phase, meant, seen)
         looks = self._seen_looks(seen)
         return [*lines, note("looks", looks)] if looks else lines
 
@@ -260,7 +258,7 @@ class SearchPlanner(Calendar):
 def compressed(history: ToolConversation, tools: Toolbox) -> str:
     """All that must be kept of a conversation, for a planner that sees nothing else of it."""
     planner = SearchPlanner(history, tools)
-    lines = [f"Request: {history.asked}", *planner.verdicts(history.seen)]
+    lines = [f"Request: {history.asked}", *planner.verdicts(history.seen), *anchor_notes(history)]
     lines += [note(key, value) for key, value in history.notes.items() if key not in ("found", "times")]
     lines.append(found_note(history))
     if history.facts:
@@ -317,7 +315,7 @@ def count(history: ToolConversation, tools: Toolbox) -> tuple[Move, str]:
     assert found is not None
     working = tools.without(history.broken())
     errand = read_search_request(found[1])
-    if not all(_is_metadata(word, errand) for word in errand.target.unknown):
+    if errand.not_understood:
         return Move("There are words in the question that I don't know."), CANNOT
     if not errand.target.claims and errand.occasion is None and not errand.moved:
         return _by_metadata(errand, history, working)
@@ -327,14 +325,9 @@ def count(history: ToolConversation, tools: Toolbox) -> tuple[Move, str]:
     return move, str(len(move.ids))
 
 
-def _is_metadata(word: str, errand: SearchRequest) -> bool:
-    """Is a word that no picture shows one of time and place?"""
-    return word in " ".join(errand.towns).lower() or bool(read_search_request(f"in {word}").months)
-
-
 def _by_metadata(errand: SearchRequest, history: ToolConversation, tools: Toolbox) -> tuple[Move, str]:
     """What a filter lists or a tool counts; both say how many there are."""
-    test = said_filter(errand) or None
+    test = errand.named.filter() or None
     for use in _COUNTING:
         for step in history.done(use):
             if argument(step.arguments, "expression") == test:

@@ -11,7 +11,8 @@ import orjson
 from sightline.types import ToolCall
 from sightline_world.models.chat.claims import Meant, say_all
 from sightline_world.models.chat.descriptions import query
-from sightline_world.models.chat.planning.conversation import ToolConversation
+from sightline_world.models.chat.images import SeenImage
+from sightline_world.models.chat.planning.conversation import ToolConversation, note
 from sightline_world.models.chat.planning.tools import VIEWED_AT_ONCE, Toolbox, Use, argument
 from sightline_world.models.chat.verification import Judged, check_all
 
@@ -47,6 +48,17 @@ class Finder:
     def __init__(self, history: ToolConversation, tools: Toolbox) -> None:
         self._history, self._tools = history, tools
         self._notes: list[str] = []
+
+    def keep(self, phase: str, meant: Meant) -> None:
+        """Note what the last turn has shown, for when its pictures are gone from the conversation."""
+        self._notes += verdict_notes(phase, meant, self._history.last_seen)
+
+    def look_again(self, names: Sequence[str]) -> Move | None:
+        """The call for the best of what was found, where the conversation does not hold them any more."""
+        most = self._tools.most("view", "photos", VIEWED_AT_ONCE)
+        gone = [name for name in names[:most] if name not in self._history.seen]
+        call = self._call("view", photos=gone) if gone and not self._history.must_answer else None
+        return None if call is None else self._step([call], "Look once more at what was found.")
 
     def sought(self, phase: str, meant: Meant, scope: list[str] | None, inside: str | None = None) -> Move | list[str]:
         """The pictures that show something: candidates by search or from the scope, then each looked at.
@@ -157,6 +169,13 @@ class Finder:
         first = len(self._history.steps) + 1
         numbered = tuple(ToolCall(f"call_{first + at}", call.name, call.arguments) for at, call in enumerate(calls))
         return Move(thought, numbered, notes=tuple(self._notes))
+
+
+def verdict_notes(phase: str, meant: Meant, seen: Mapping[str, SeenImage]) -> list[str]:
+    """Which of these show something and which do not, as notes."""
+    verdicts = {name: check_all(meant, each.reading).holds for name, each in seen.items()} if meant.claims else {}
+    told = {word: [name for name, holds in verdicts.items() if holds == (word == "yes")] for word in ("yes", "no")}
+    return [note(f"{phase} {word}", names) for word, names in told.items() if names]
 
 
 def _tops(phase: str) -> tuple[int, int, int]:

@@ -30,7 +30,7 @@ from sightline.metrics.labels.corrected import (
     correct,
     decided_weights,
 )
-from sightline.metrics.labels.rare_counts import Total, ratio_interval, weighted_count
+from sightline.metrics.labels.rare_counts import Total, weighted_count
 from sightline.metrics.labels.shares import Share, weighted_share
 from sightline.metrics.labels.targets import Target
 
@@ -224,3 +224,17 @@ def _rogan_gladen(sums: Floats, sensitivity: Floats, specificity: Floats) -> tup
         for said in (0, 2)
     )
     return inside, outside
+
+
+def ratio_interval(top: Total, bottom: Total) -> tuple[float, float]:
+    """The interval of top / bottom from the intervals of both (Donner and Zou 2012), for a bottom above zero."""
+    product = top.value * bottom.value
+
+    def limit(top_end: float, bottom_end: float, sign: int) -> float:
+        scale = bottom_end * (2 * bottom.value - bottom_end)
+        inner = product**2 - top_end * scale * (2 * top.value - top_end)
+        if scale <= 0:
+            return top_end / bottom_end
+        return max(0.0, (product + sign * math.sqrt(max(inner, 0.0))) / scale)
+
+    return limit(top.low, bottom.high, -1), limit(top.high, bottom.low, 1)
