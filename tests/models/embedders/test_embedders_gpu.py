@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from test_embedders_transformers import write_model
 
 from sightline.calls.session import Session
 from sightline.models.embedders.gpu_preprocessor import GpuPreprocessor
 from sightline.models.embedders.pipeline import embed_pictures
 from sightline.models.embedders.preprocessor import Preprocess, Size
 from sightline.models.embedders.transformers_clip import TransformersClip
+from tiny_transformers import write_model
 
 pytestmark = pytest.mark.slow
 torch = pytest.importorskip("torch")
