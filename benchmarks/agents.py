@@ -35,7 +35,6 @@ from sightline.scoring import score
 from sightline.types import Attempt, Benchmark, PictureSet, Ranking, Run, SearchQuery, Task
 from sightline.types.task_table import Tasks
 from sightline_world.models.chat.claims import say_all
-from sightline_world.models.chat.planning.calendar import said_filter
 from sightline_world.models.chat.planning.requests import read_search_request
 from sightline_world.tasks.benchmark import WORLD, world_benchmark
 
@@ -140,7 +139,7 @@ def hybrid(folder: Path, tuning: Benchmark, select: Benchmark) -> Scores:
     def query(task: Task) -> SearchQuery:
         errand = read_search_request(task.text)
         text = say_all(errand.target.claims) or task.text
-        return SearchQuery(text, where=said_filter(errand) or None, scope=task.scope, k=_DEEPEST)
+        return SearchQuery(text, where=errand.named.filter() or None, scope=task.scope, k=_DEEPEST)
 
     return _cut(folder, HybridOptions(embedder="world", k=_DEEPEST), query, tuning, select)
 

@@ -12,10 +12,13 @@ import models_server as wire
 import sightline
 from agent_bench import small_bench
 from agent_tools import call, gallery, opened, tool
+from sightline.agent.replay import replay_task
 from sightline.agent.state import AgentState
 from sightline.agent.tools.base import Materials, Tool
 from sightline.agent.tools.box_units import BoxUnit, box_unit, in_unit
+from sightline.benchmark.folder import read_benchmark
 from sightline.calls.session import Session
+from sightline.runs.folder import read_run
 from sightline.types import Box
 
 PIXELS = (800, 400)
@@ -106,13 +109,20 @@ def test_a_box_in_another_unit_gets_no_wrong_advice(
 
 
 @pytest.mark.parametrize(
-    ("spec", "words"), [("", "thousandths"), (",boxes=fractions", "as fractions"), (",boxes=pixels", "in pixels")]
+    ("spec", "words", "noted"),
+    [
+        ("", "thousandths", "thousandths"),
+        (",boxes=fractions", "as fractions", None),  # As runs of before, which can so go on.
+        (",boxes=pixels", "in pixels", "pixels"),
+    ],
 )
-def test_a_run_offers_tools_in_the_unit_of_the_model(tmp_path: Path, spec: str, words: str) -> None:
+def test_a_run_offers_tools_in_the_unit_of_the_model(tmp_path: Path, spec: str, words: str, noted: str | None) -> None:
     small_bench(tmp_path / "bench")
     with wire.serving_in_thread(lambda _: wire.respond_json(wire.chat("The final answer is: A."))) as server:
         model = f"vllm/qwen3-vl@{server.base_url}"
         made = f"agent:model={model},tools=Crop{spec}"
-        ran = sightline.run(tmp_path / "bench", made, tmp_path / "run", session=Session(tmp_path / "ws"))
-    assert words in str(server.requests[0].json["tools"]) and "is 0 ×" not in str(server.requests[0].json["messages"])
-    assert ran.folder
+        sightline.run(tmp_path / "bench", made, tmp_path / "run", session=Session(tmp_path / "ws"))
+    assert words in str(server.requests[0].json["tools"])
+    assert read_run(tmp_path / "run").parameters["boxes"] == noted
+    task = next(iter(read_benchmark(tmp_path / "bench").tasks))
+    assert replay_task(tmp_path / "run", task, benchmark=tmp_path / "bench", workspace=tmp_path / "ws").same

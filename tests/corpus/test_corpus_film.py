@@ -254,6 +254,13 @@ def _here(function: Callable[[object], object], jobs: Iterator[object], **_: obj
     return ((job, function(job)) for job in jobs)
 
 
+def test_a_film_in_an_album_of_a_takeout(tmp_path: Path) -> None:
+    shoot(tmp_path / "photos" / "Rome" / "a.mp4", (1, 2))
+    (tmp_path / "photos" / "Rome" / "metadata.json").write_text('{"title": "Rome", "date": {"timestamp": "1"}}')
+    found = scan(tmp_path / "photos", workspace=tmp_path / "ws")
+    assert len(filtered(tmp_path / "ws", "album:Rome")) == 2 and not found.warnings and not found.skipped
+
+
 def test_albums_and_folders_know_frames(tmp_path: Path) -> None:
     shoot(tmp_path / "photos" / "2021" / "a.mp4", (1, 2))
     shoot(tmp_path / "photos" / "2022" / "b.mp4", (3, 4))

@@ -10,7 +10,17 @@ from hypothesis import strategies as st
 
 from sightline.reason.traces.claims import compare_claims, cover_caption, cover_facts, find_label, split_claims
 from sightline.reason.traces.index import SIZE, bands_of, minhash_similarity, minhashes_of
-from sightline.reason.traces.quality import WEIGHTS, quality_of
+from sightline.reason.traces.quality import WEIGHTS, check_replies, quality_of
+from sightline.reason.traces.records import (
+    CheckedTrace,
+    CheckJob,
+    PictureKnowledge,
+    TeacherReplies,
+    TeacherReply,
+    TracePicture,
+    TraceQuestion,
+    TraceRules,
+)
 
 WORDS = st.lists(st.sampled_from([f"w{number}" for number in range(40)]), min_size=12, max_size=80)
 
@@ -193,3 +203,32 @@ def test_prints_of_many_are_those_of_each(texts: list[str]) -> None:
 @settings(max_examples=50, deadline=None)
 def test_quality_lies_between_its_parts(parts: dict[str, float]) -> None:
     assert min(parts.values()) - 1e-9 <= quality_of(parts) <= max(parts.values()) + 1e-9
+
+
+THOUGHT = "The boat is red. A dog sits on the bench and looks at the water for a while."
+
+
+def _checked(known: PictureKnowledge, thinking: str, answer: str) -> CheckedTrace:
+    question = TraceQuestion("a", TracePicture("a", "a.jpg", known), "What is this?")
+    job = CheckJob(question, TeacherReplies((TeacherReply(thinking, answer),)), TraceRules(language=None))
+    (trace,) = check_replies(job).traces
+    return trace
+
+
+def test_what_contradicts_the_label_or_a_fact_is_not_kept() -> None:
+    known = PictureKnowledge(labels=("tench",), facts=("The boat is red.",))
+    kept = _checked(known, THOUGHT, "A tench lies in a boat. The boat is red and lies at the quay.")
+    assert kept.state == "kept"
+    denied = _checked(known, THOUGHT, "This is not a tench. The boat is red and lies at the quay.")
+    against = _checked(known, "", "A tench lies here at the quay in the sun. The boat is blue.")
+    for trace in (denied, against):
+        assert trace.state == "rejected" and "contradicted" in trace.reasons
+
+
+def test_an_answer_that_its_own_thinking_contradicts_is_not_kept() -> None:
+    sound = _checked(PictureKnowledge(), THOUGHT, "The boat is red. The dog sits on the bench by the water.")
+    assert sound.state == "kept" and sound.parts is not None and "consistency" not in sound.parts
+    split = _checked(PictureKnowledge(), THOUGHT, "The boat is blue. The dog sits on the bench by the water.")
+    assert split.state == "kept" and split.parts is not None and split.parts["consistency"] == 0.5
+    torn = _checked(PictureKnowledge(), THOUGHT, "The boat is blue and nothing else can be seen near it.")
+    assert torn.reasons == ("inconsistent",) and torn.notes is not None and torn.notes["against_thinking"]

@@ -16,10 +16,10 @@ from sightline.benchmark.folder import read_benchmark
 from sightline.benchmark.validation import validate_benchmark
 from sightline.errors import UserError
 from sightline.runs.system_loader import visible
-from sightline.types import Answer, Box, PictureRef, PictureSet
+from sightline.types import Answer, Box, PictureRef, PictureSet, TaskKind
 from sightline_world import captions
 from sightline_world.histories import read_shots
-from sightline_world.scene import SceneGraph, Thing
+from sightline_world.scene import SceneGraph, Sign, Thing
 from sightline_world.tasks import (
     KINDS,
     Album,
@@ -36,7 +36,7 @@ from sightline_world.tasks import (
 from sightline_world.tasks import album as traits
 from sightline_world.tasks.album import Sight, Trait, traits_of
 from sightline_world.tasks.benchmark import WORLD, benchmark_of, world_benchmark
-from sightline_world.tasks.phrases import FAMILIES, LIGHT_WORDS, PLACE_WORDS, every_template, person, said
+from sightline_world.tasks.phrases import FAMILIES, LIGHT_WORDS, PLACE_WORDS, Family, every_template, person, said
 from sightline_world.tasks.rank import AskPerson, AskThings, RankQuery
 from sightline_world.tasks.scopes import BASES, Base
 from sightline_world.tasks.select import DEPTH, Best, Condition, Filters, best_filter, f1
@@ -56,7 +56,8 @@ def test_the_families_share_no_template() -> None:
     tables = (module.TEMPLATES for module in (scopes, describe, details, multi_hop, mentions, rank, select))
     families = every_template(*tables, multi_hop.WEB_TEMPLATES)
     assert all(len(families[family]) > 25 for family in FAMILIES)
-    assert not families["training"] & families["held-out"]
+    for one, other in combinations(FAMILIES, 2):
+        assert not families[one] & families[other]
     assert not families["held-out"] & set(captions._TEMPLATES["training"])
 
 
@@ -255,10 +256,28 @@ def test_wrong_arguments_and_small_lives_are_refused(written_life: WrittenLife, 
         make_tasks(tiny, "select", 3)
 
 
-def test_every_template_of_sets_can_be_filled(album: Album) -> None:
+@pytest.mark.parametrize("family", FAMILIES[1:])
+def test_every_template_of_sets_can_be_filled(album: Album, family: Family) -> None:
     for name, make in BASES.items():
-        lots = (Lot(album, Random(f"{name}/{number}"), "held-out", 0.5) for number in range(40))
+        lots = (Lot(album, Random(f"{name}/{number}"), family, 0.5) for number in range(40))
         assert any(make(lot) for lot in lots), name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_unseen_family_is_only_for_whoever_asks_for_it(album: Album, kind: TaskKind) -> None:
+    drawn = make_tasks(album, kind, 12, 3)
+    unseen = make_tasks(album, kind, 12, 3, phrasing="unseen")
+    assert {task.task.labels["phrasing"] for task in drawn} == {("training",), ("held-out",)}
+    assert {task.task.labels["phrasing"] for task in unseen} == {("unseen",)}
+    assert not {task.task.text for task in drawn} & {task.task.text for task in unseen}
+
+
+@pytest.mark.parametrize(("letters", "size", "needed"), [(9.9, 640, True), (10, 640, False), (9.9, 480, False)])
+def test_a_sign_needs_a_closer_look_where_letters_are_lost_at_320_px(
+    album: Album, letters: float, size: int, needed: bool
+) -> None:
+    shot = replace(album.shots[0], width=size, height=size // 2)
+    assert details.needs_zoom(shot, Sign("s0", "OPEN", Box(0, 0, 0.1, 0.1), letter_px=letters)) is needed
 
 
 # --- on disk ------------------------------------------------------------------------------------------------

@@ -322,7 +322,9 @@ async def _with_tools(recorded: Trajectory, folder: Path, benchmark: Path, sessi
         raise UserError(f"the run is {what}.", "name the benchmark that an agent was run on")
     known = AgentSystemOptions.model_fields
     recorded_options = {name: value for name, value in run.parameters.items() if name in known}
-    options = AgentSystemOptions.model_validate({"boxes": "fractions", **recorded_options})
+    options = AgentSystemOptions.model_validate(
+        {**recorded_options, "boxes": recorded_options.get("boxes") or "fractions"}
+    )
     if options.web is not None and offline_web(options.web) is None and not options.web.startswith("frozen:"):
         # What the run saw of the web was kept; nothing else may be seen now.
         kept = folder if (folder / FROZEN).is_file() else session.workspace.expanduser()

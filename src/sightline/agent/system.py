@@ -91,7 +91,7 @@ class AgentSystem:
         found = {("indexed" if name == "pictures" else name): value for name, value in found.items()}
         return {
             **found,
-            "boxes": self._boxes,
+            "boxes": None if self._boxes == "fractions" else self._boxes,  # As in runs of before, which go on.
             "offered_tools": list(self._tools),
             "left_out_tools": dict(self._left_out),
             "track": self._options.track,

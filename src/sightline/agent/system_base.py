@@ -83,8 +83,8 @@ class AgentSystemOptions(ChatSystemOptions):
     usd: Annotated[float, Field(gt=0)] | None = None
     subsets: bool = True
     compression: bool = True
-    memory: MemoryForm = "two-part"
-    division: Division = "free"
+    memory: MemoryForm | None = None
+    division: Division | None = None
     boxes: BoxUnit | None = None
     compressor: str | None = None
     context_tokens: Positive = 128_000
@@ -99,10 +99,12 @@ class AgentSystemOptions(ChatSystemOptions):
         """What the loop takes."""
         return AgentSettings(
             limits=TaskLimits(self.turns, self.tokens, self.pictures, self.seconds, self.usd),
-            memory=MemorySettings(self.compression, self.context_tokens, self.context_pictures, self.memory),
+            memory=MemorySettings(
+                self.compression, self.context_tokens, self.context_pictures, self.memory or "two-part"
+            ),
             language="zh" if self.language == "zh" else "en",
             subsets=self.subsets,
-            division=self.division,
+            division=self.division or "free",
             temperature=self.temperature,
             max_tokens=self.max_tokens,
             reasoning_effort=self.reasoning_effort,

@@ -20,6 +20,7 @@ from pathlib import Path, PurePosixPath
 
 import orjson
 
+from sightline.corpus.film import FRAME
 from sightline.corpus.metadata.sidecar import EXTENSIONS
 from sightline.corpus.parts import PART_EXTENSIONS
 from sightline.corpus.skips import VIDEOS
@@ -136,15 +137,17 @@ def albums(store: CorpusStore, root: CorpusRoot) -> Iterator[tuple[str, dict[str
     if not titles:
         return
     rows = store.database.execute(
-        """SELECT f.path, p.sha256 FROM files AS f JOIN pictures AS p ON p.file = f.id
+        """SELECT f.path, f.reader, p.sha256 FROM files AS f JOIN pictures AS p ON p.file = f.id
         WHERE f.root = ? AND f.state = 'present'""",
         (root.id,),
     ).fetchall()
-    of: dict[bytes, set[str]] = defaultdict(set)
-    for path, sha256 in rows:
-        of[sha256].update(titles.get(path.rpartition(b"/")[0], ()))
-    for path, sha256 in rows:
-        yield str(root.path / os.fsdecode(path)), {"album": list[Json](sorted(of[sha256])) or None}
+    # The pictures of a film lie below it, and what is said of it is said of them.
+    places = [(path.rpartition(b"/")[0] if reader == FRAME else path, sha256) for path, reader, sha256 in rows]
+    of_content: dict[bytes, set[str]] = defaultdict(set)
+    for path, sha256 in places:
+        of_content[sha256].update(titles.get(path.rpartition(b"/")[0], ()))
+    for path, sha256 in dict(places).items():
+        yield str(root.path / os.fsdecode(path)), {"album": list[Json](sorted(of_content[sha256])) or None}
 
 
 def _titles(store: CorpusStore, root: CorpusRoot) -> dict[bytes, set[str]]:

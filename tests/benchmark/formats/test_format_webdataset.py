@@ -20,7 +20,7 @@ from sightline.benchmark.formats.webdataset import decode_key, encode_key
 from sightline.benchmark.problems import ProblemsError
 from sightline.errors import UserError
 from sightline.io.files import picture_path, sha256_of
-from sightline.types import Benchmark, Corpus, Picture, Relevance
+from sightline.types import Benchmark, Corpus, Picture, Relevance, Task
 
 RED, BLUE = picture_bytes("red"), picture_bytes("blue", "JPEG")
 
@@ -242,7 +242,37 @@ def test_the_real_loader_reads_ours(sampled: Benchmark, tmp_path: Path) -> None:
         (image,) = (sample[ending] for ending in ("jpg", "png", "webp", "gif", "bmp", "tif") if ending in sample)
         assert image.size[0] > 0 if hasattr(image, "size") else image
     texts = {text for sample in samples if "txt" in sample for text in sample["txt"].split("\n")}
-    assert texts == {task.text for task in sampled.tasks.values() if task.kind == "rank" and not task.pictures}
+    assert texts - {""} == {task.text for task in sampled.tasks.values() if task.kind == "rank" and not task.pictures}
+
+
+def test_samples_have_the_same_files_whatever_their_pictures_are(tmp_path: Path) -> None:
+    folder = mixed(tmp_path)
+    with tarfile.open(folder / "pictures-000000.tar") as tar:
+        endings = [name.rpartition(".")[2] for name in tar.getnames()]
+    assert endings == ["png", "json", "txt", "png", "json", "txt"]
+    found = benchmark_in("webdataset", folder, FormatOptions(extra={"extract": str(tmp_path / "again")}))
+    assert list(found.corpus.pictures) == ["a.png", "b.jpg"] and list(found.tasks) == ["q"]
+    assert (tmp_path / "again/b.jpg").read_bytes() == BLUE
+
+
+def mixed(tmp_path: Path) -> Path:
+    """A PNG with a query for it and a JPEG without, as a folder of shards."""
+    for name, content in (("a.png", RED), ("b.jpg", BLUE)):
+        put(tmp_path / "in" / name, content)
+    corpus = Corpus("c", {name: Picture(name, (tmp_path / "in" / name).as_uri()) for name in ("a.png", "b.jpg")})
+    asked = Benchmark("b", corpus, {"q": Task("q", "rank", ("red",))}, {"q": Relevance({"a.png": 1})})
+    return exporting("webdataset", asked, tmp_path / "out")
+
+
+@pytest.mark.slow
+def test_datasets_opens_ours(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets", reason="the interop extra has the real loader")
+    shards = [str(path) for path in sorted(mixed(tmp_path).glob("*.tar"))]
+    found = datasets.load_dataset(
+        "webdataset", data_files={"train": shards}, split="train", cache_dir=str(tmp_path / "cache")
+    )
+    assert [row["png"].format for row in found] == ["PNG", "JPEG"]
+    assert [(row["json"]["id"], row["txt"]) for row in found] == [("a.png", "red"), ("b.jpg", "")]
 
 
 @pytest.mark.slow

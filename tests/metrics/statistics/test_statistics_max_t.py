@@ -77,3 +77,8 @@ def test_equal_runs_are_seldom_told_apart() -> None:
         return bool(max_t(drawn, cluster, flips=500).p.min() < 0.05)
 
     assert sum(map(finds_one, range(200))) <= 18  # 10 expected; 19 or more come up once in 150 times.
+
+
+@pytest.mark.parametrize("tasks", [0, 1])
+def test_without_tasks_nothing_can_be_told_apart(tasks: int) -> None:
+    assert max_t(np.random.default_rng(6).random((tasks, 3))).p.tolist() == [1, 1, 1]

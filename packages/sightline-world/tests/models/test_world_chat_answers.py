@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
+import orjson
 import pytest
 
 from sightline.types import Box, ChatReply, ChatRequest, ImagePart, Message, ToolSpec
@@ -162,6 +164,8 @@ def test_queries_are_written_in_the_style_asked_for() -> None:
 
 def test_a_small_sign_is_looked_at_more_closely() -> None:
     far = scene("street", "day", [Thing("t0", "car", "red", "medium", Box(0.1, 0.5, 0.3, 0.7))], signs=[""])
+    (sign,) = far.signs
+    far = replace(far, signs=(replace(sign, box=Box(0.5, 0.5, 0.6, 0.55)),))
     near = scene("street", "day", signs=["BAKERY"])
     album = Album([far, near])
     model = album.model()
@@ -173,7 +177,9 @@ def test_a_small_sign_is_looked_at_more_closely() -> None:
     first = asyncio.run(model.reply(ChatRequest(model.name, tuple(messages), (zoom,))))
     assert isinstance(first, ChatReply)
     assert [call.name for call in first.tool_calls] == ["Zoom"]
-    assert '"picture":"p1"' in first.tool_calls[0].arguments
+    given = orjson.loads(first.tool_calls[0].arguments)
+    # With what is around it: the reader finds no sign in a picture that is all sign.
+    assert given["picture"] == "p1" and given["box"] == [0.35, 0.425, 0.75, 0.625]
     messages += [
         Message("assistant", ("",), first.tool_calls),
         Message("tool", ("the part:", album.part(1)), tool_call_id=first.tool_calls[0].id),

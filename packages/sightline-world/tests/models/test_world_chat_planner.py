@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sightline.retrieval.filters.filter import parse_filter
 from sightline.types import ChatReply, ChatRequest, Message, ToolCall, ToolSpec
 from sightline_world.models.chat.planning.calendar import around_move, group, homes_of, in_town, neighbour, same_days
 from sightline_world.models.chat.planning.occasions import ToldOccasion
@@ -45,6 +46,11 @@ ERRANDS = {
     # Times and towns alone.
     "pictures of dogs in 2021": {"210605_1.jpg", "210911_3.jpg"},
     "pictures with boats in Marwick in September 2022": {"220910_2.jpg"},
+    "dog photos, but not in 2021": {"220910_1.jpg", "231209_1.jpg"},
+    "pictures of a dog except those from September": {"210605_1.jpg", "231209_1.jpg"},
+    "pictures of a dog since 2022, not in winter": {"220910_1.jpg"},
+    "pictures of dogs before 2022": {"210605_1.jpg", "210911_3.jpg"},
+    "boats outside Marwick": set(),
     "the last time we saw a sled": {"231209_0.jpg", "231209_1.jpg"},
 }
 
@@ -62,6 +68,34 @@ def test_tools_that_answer_in_words_are_understood(question: str) -> None:
 @pytest.mark.parametrize("question", list(ERRANDS)[5:20])
 def test_a_compressed_context_changes_nothing(question: str) -> None:
     assert Agent(small_life(), forget_after=2).answer(question) == ERRANDS[question]
+
+
+@pytest.mark.parametrize(
+    ("request_", "expression"),
+    [
+        ("dogs not in 2019", "time.year not in [2019]"),
+        ("dogs in any year but 2019 or 2020", "time.year not in [2019, 2020]"),
+        ("no photos from 2019 please, only dogs", "time.year not in [2019]"),
+        ("a dog that wasn't taken in Kyoto", 'not match_address(address, "Kyoto")'),
+        ("boats in 2019 but not in June or July", "time.year in [2019] and time.month not in [6, 7]"),
+        ("boats from 2018 to 2020", "time.year >= 2018 and time.year <= 2020"),
+        ("boats until 2018", "time.year <= 2018"),
+        ("boats after 2018 in Kyoto", 'time.year >= 2019 and match_address(address, "Kyoto")'),
+        ("boats in 2018 or 2019", "time.year in [2018, 2019]"),
+    ],
+)
+def test_times_and_towns_are_wanted_ruled_out_or_limits(request_: str, expression: str) -> None:
+    asked = read_search_request(request_)
+    assert asked.named.filter() == expression and asked.target.claims and asked.not_understood == ()
+    parse_filter(expression)
+
+
+@pytest.mark.parametrize(
+    ("request_", "word"), [("all blurry photos of a dog", "blurry"), ("dogs on a weekday", "weekday")]
+)
+def test_a_condition_that_is_not_understood_is_said(request_: str, word: str) -> None:
+    assert f'Not understood, and not checked: "{word}".' in Agent(small_life()).run(request_).text
+    assert "Not understood" not in Agent(small_life()).run("pictures of dogs in 2021").text
 
 
 def test_it_looks_before_it_answers() -> None:

@@ -8,10 +8,11 @@
 | `cls` | `Picture.extra["label"]` |
 
 Written are the picture and its JSON, `txt` where a task is a caption of it, and beside the shards `groups.jsonl`,
-`tasks.jsonl`, `truth.jsonl`, … as in a BENCH folder; those are read again. Keys are picture ids with dots
-percent-encoded. Shards end at `per_shard` samples (10,000) or `shard_bytes` (1 GB). With option `extract=DIR` the
-pictures are written out on the way in. Shards are read as a stream with limits, and written with the same bytes for
-the same content.
+`tasks.jsonl`, `truth.jsonl`, … as in a BENCH folder; those are read again. All samples have the same files, or
+`datasets` would refuse them: pictures are named by the ending of the first one (readers go by their bytes), and `txt`
+is empty for a picture without a task where another has one. Keys are picture ids with dots percent-encoded. Shards end
+at `per_shard` samples (10,000) or `shard_bytes` (1 GB). With option `extract=DIR` the pictures are written out on the
+way in. Shards are read as a stream with limits, and written with the same bytes for the same content.
 """
 
 from __future__ import annotations
@@ -317,28 +318,28 @@ def write(content: Content, path: Path, options: FormatOptions) -> None:
     texts: defaultdict[str, list[str]] = defaultdict(list)
     for caption in captions_of(benchmark) if benchmark is not None else ():
         texts[caption.picture].append(caption.text)
-    missing = 0
+    missing, ending = 0, ""
     with new_folder(path, f"{_PREFIX}-000000.tar") as folder:
         with TarShardWriter(folder, _PREFIX, samples=samples, size=size) as shards:
             for picture in corpus.pictures.values():
                 image = _image(picture, options)
-                missing += not image
-                uri = {} if image else {"uri": picture.uri}
-                text = {"txt": "\n".join(texts[picture.id]).encode()} if picture.id in texts else {}
-                known = {"json": dump({**to_fields(picture), "id": picture.id, **uri})}
-                shards.add(encode_key(picture.id), {**image, **known, **text})
+                missing += image is None
+                uri = {"uri": picture.uri} if image is None else {}
+                ending = ending or ("" if image is None else ending_of(image))
+                files = {} if image is None else {ending: image}
+                files["json"] = dump({**to_fields(picture), "id": picture.id, **uri})
+                if texts:
+                    files["txt"] = "\n".join(texts.get(picture.id, ())).encode()
+                shards.add(encode_key(picture.id), files)
         if benchmark is not None:
             write_beside(benchmark, folder)
     if missing:
         log.warning("%s not here and not in the shards", counted(missing, "picture is", "pictures are"))
 
 
-def _image(picture: Picture, options: FormatOptions) -> dict[str, bytes]:
+def _image(picture: Picture, options: FormatOptions) -> bytes | None:
     file = local_file(picture, options)
-    if file is None:
-        return {}
-    content = file.read_bytes()
-    return {ending_of(content): content}
+    return None if file is None else file.read_bytes()
 
 
 def _option(options: FormatOptions, name: str, usual: int) -> int:

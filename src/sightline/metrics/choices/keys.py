@@ -25,7 +25,7 @@ _LEAD = rf"""(?:
     )*"""
 _CLOSE = r"""[\s"'“”‘’)\]}>]*"""
 _VERB = r"""(?:is|are|was|were|isn't|wasn't|has|looks|seems|shows|does|doesn't|would|can|cannot|could|fails|depicts
-    |describes|fits|matches|remains|only)\b"""
+    |describes|fits|matches|remains|survives|holds|stands|wins|agrees|corresponds|applies|qualifies|only)\b"""
 _END = re.compile(
     rf"""$
     | [.,:;!?)\]}}/&、。，：；！？"'”』>(\n\u4e00-\u9fff–—-]

@@ -89,11 +89,12 @@ def _differences(table: Floats, mask: Codes, first: Codes, second: Codes) -> Flo
 
 def _flipped(table: Floats, draws: int, seed: int) -> tuple[Floats, bool]:
     """The totals of `table` with the signs of each draw; whether these are all signs that there are."""
-    units = table.reshape(-1, table.shape[2]).T
-    is_all = 1 << max(0, len(units) - 1) <= draws
-    half = sign_patterns(len(units)) @ units if is_all else halves(units, None, draws, np.random.default_rng(seed))
+    masks, runs, count = table.shape
+    units = table.reshape(masks * runs, count).T
+    is_all = 1 << max(0, count - 1) <= draws
+    half = sign_patterns(count) @ units if is_all else halves(units, None, draws, np.random.default_rng(seed))
     both: Floats = (2 * half - units.sum(axis=0)).astype(np.float32)
-    return np.ascontiguousarray(both.T).reshape(*table.shape[:2], -1), is_all
+    return np.ascontiguousarray(both.T).reshape(masks, runs, -1), is_all
 
 
 def _blocks(pairs: Codes, width: int) -> list[Codes]:

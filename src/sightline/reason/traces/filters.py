@@ -102,6 +102,8 @@ REASONS = {
     "markup": "it begins with tags that nobody knows, so that thinking and answer can't be told apart",
     "language": "thinking or answer is in another language",
     "no-thinking": "there is an answer without thinking",
+    "contradicted": "it denies the picture's label, or contradicts a fact that is known of it",
+    "inconsistent": "its thinking contradicts half of its answer",
     "ungrounded": "who looked at the picture confirmed too few of its claims",
     "low-quality": "its quality is below what was asked for",
     "duplicate": "nearly the same was said before",

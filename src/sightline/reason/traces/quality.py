@@ -45,6 +45,8 @@ WEIGHTS: Mapping[str, float] = {
 """grounding: claims that who looked at the picture supports / claims judged. facts, caption, label: see `claims`.
 agreement: mean share of claims that another teacher made too, less a quarter for each contradiction.
 thinking: 1 with thinking of at least 8 words, else 0. variety: 1 − share of repeated 8-grams."""
+_LEAST_CONSISTENT = 0.5
+"""Of the claims of an answer, so many must not be contradicted by its own thinking."""
 _CONFLICT_COSTS = 0.25
 _THOUGHT = 8
 _DIGITS = 3
@@ -119,8 +121,14 @@ def _scored(
             parts["grounding"] = grounding
     parts["thinking"] = float(len(one.sifted.thinking.split(maxsplit=_THOUGHT)) >= _THOUGHT)
     parts["variety"] = 1 - one.sifted.repeated
-    quality = quality_of(parts)
+    quality, consistency = quality_of(parts), _consistency(one, notes)
+    if consistency < 1:  # A figure and a filter; as a part of quality it would hide behind the others.
+        parts["consistency"] = consistency
     reasons = []
+    if notes.get("label") == "denied" or "against_facts" in notes:
+        reasons.append("contradicted")
+    if consistency < _LEAST_CONSISTENT:
+        reasons.append("inconsistent")
     if parts.get("grounding", 1.0) < rules.least_grounded:
         reasons.append("ungrounded")
     if quality < rules.least_quality:
@@ -155,6 +163,16 @@ def _beside_truth(one: _PassedReply, question: TraceQuestion) -> tuple[dict[str,
         if covered.against:
             notes["against_facts"] = list(covered.against)
     return parts, notes
+
+
+def _consistency(one: _PassedReply, notes: dict[str, Json]) -> float:
+    """How much of the answer its own thinking leaves standing; 1 without thinking or claims."""
+    if not one.claims or not one.sifted.thinking:
+        return 1.0
+    conflicts = compare_claims(split_claims(one.sifted.thinking), one.claims).conflicts
+    if conflicts:
+        notes["against_thinking"] = [conflict.other for conflict in conflicts]
+    return 1 - min(len(one.claims), len({conflict.other for conflict in conflicts})) / len(one.claims)
 
 
 def _agreement(pairs: list[ClaimAgreement]) -> float | None:

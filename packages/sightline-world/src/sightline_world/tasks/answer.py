@@ -17,7 +17,7 @@ from sightline.types import Answer, PictureRef, Task
 from sightline_world.tasks.album import Album
 from sightline_world.tasks.details import Question, count, headgear, in_the_hand, read_sign
 from sightline_world.tasks.multi_hop import a_sign_nearby, another_coat, first_time, on_the_same_occasion
-from sightline_world.tasks.phrases import FAMILIES
+from sightline_world.tasks.phrases import Family, family_of
 from sightline_world.tasks.task import Lot, MadeTask, labels
 
 if TYPE_CHECKING:
@@ -68,11 +68,11 @@ class AnswerMaker:
         self._fairness = Fairness(album)
         self._researches = () if base is None else _researches(base)
 
-    def make(self, name: str, rng: Random, difficulty: float) -> MadeTask | None:
+    def make(self, name: str, rng: Random, difficulty: float, family: Family | None = None) -> MadeTask | None:
         """A question by lot; the harder, the more hops."""
         make = self._by_lot(rng, difficulty)
         for number in range(_DRAFTS):
-            lot = Lot(self._album, rng, rng.choice(FAMILIES), difficulty)
+            lot = Lot(self._album, rng, family_of(rng, family), difficulty)
             if number and number % _CHANCES == 0:
                 make = self._by_lot(rng, difficulty)
             question = make(lot, rng.randrange(len(self._album.shots)))

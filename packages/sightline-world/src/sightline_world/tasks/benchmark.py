@@ -24,6 +24,7 @@ from sightline_world.histories import corpus_of, read_shots, read_world, write_w
 from sightline_world.tasks.album import Album
 from sightline_world.tasks.answer import AnswerMaker
 from sightline_world.tasks.describe import DescribeMaker
+from sightline_world.tasks.phrases import Family
 from sightline_world.tasks.rank import RankMaker
 from sightline_world.tasks.select import SelectMaker
 from sightline_world.tasks.task import MadeTask
@@ -51,7 +52,7 @@ WORLD, CHOOSE = "world", "choose"
 class TaskMaker(Protocol):
     """Makes one task by lot, or says that it can't."""
 
-    def make(self, name: str, rng: Random, difficulty: float) -> MadeTask | None: ...
+    def make(self, name: str, rng: Random, difficulty: float, family: Family | None = None) -> MadeTask | None: ...
 
 
 def make_tasks(
@@ -62,17 +63,19 @@ def make_tasks(
     difficulty: float | None = None,
     *,
     web: FactBase | None = None,
+    phrasing: Family | None = None,
 ) -> tuple[MadeTask, ...]:
     """So many different tasks of a kind; with no difficulty (0 to 1) given, each has its own by lot.
 
     Without the fact base of the life's web, no `answer` question needs the web. A life that is too small for so many
-    is refused. The first tasks of a longer list are those of a shorter one.
+    is refused. The first tasks of a longer list are those of a shorter one. Words are of the families `training` and
+    `held-out` by lot, or all of the family `phrasing`.
     """
     _check(kind, count, difficulty)
     maker = _MAKERS[kind](album, web)
     made: dict[tuple[object, ...], MadeTask] = {}
     for number in range(count):
-        task = _new(maker, album, kind, number, seed, difficulty, made)
+        task = _new(maker, album, kind, number, seed, difficulty, made, phrasing)
         if task is None:
             raise UserError(
                 f"only {number} of {count} {kind} tasks could be made from the life of {album.life.owner}.",
@@ -90,11 +93,12 @@ def _new(
     seed: int | str,
     difficulty: float | None,
     made: Mapping[tuple[object, ...], MadeTask],
+    phrasing: Family | None,
 ) -> MadeTask | None:
     for attempt in range(_TRIES):
         rng = Random(f"{seed}/{album.life.owner}/{kind}/{number}/{attempt}")
         level = rng.random() if difficulty is None else difficulty
-        task = maker.make(f"{kind}-{album.life.owner}-{number:05}", rng, level)
+        task = maker.make(f"{kind}-{album.life.owner}-{number:05}", rng, level, phrasing)
         if task is not None and task.task.prompt not in made:
             return task
     return None
@@ -120,6 +124,7 @@ def world_benchmark(
     difficulty: float | None = None,
     size: tuple[int, int] = (640, 480),
     workers: int | None = 1,
+    phrasing: Family | None = None,
 ) -> Benchmark:
     """Write lives of so many pictures for each owner, and a benchmark with `count` tasks of each kind over them.
 
@@ -128,7 +133,7 @@ def world_benchmark(
     root = Path(folder)
     _refuse_other_things(root)
     write_world(root / WORLD, seed, owners=owners, pictures=pictures, size=size, workers=workers)
-    return benchmark_of(root / WORLD, root, seed, count=count, kinds=kinds, difficulty=difficulty)
+    return benchmark_of(root / WORLD, root, seed, count=count, kinds=kinds, difficulty=difficulty, phrasing=phrasing)
 
 
 def benchmark_of(
@@ -140,6 +145,7 @@ def benchmark_of(
     kinds: Sequence[TaskKind] = KINDS,
     difficulty: float | None = None,
     name: str = "world",
+    phrasing: Family | None = None,
 ) -> Benchmark:
     """A benchmark over lives that are there already; `count` tasks of each kind, spread over the owners.
 
@@ -147,7 +153,7 @@ def benchmark_of(
     """
     root, written = Path(folder), read_world(world)
     _refuse_other_things(root)
-    made = list(_made(written, [kind for kind in kinds if kind != "choose"], count, seed, difficulty))
+    made = list(_made(written, [kind for kind in kinds if kind != "choose"], count, seed, difficulty, phrasing))
     chosen = choose_tasks(count, seed, difficulty) if "choose" in kinds else []
     made += [MadeTask(each.task, each.truth) for each in chosen]
     corpus = _corpus(written, root)
@@ -177,7 +183,12 @@ def albums_of(world: World) -> Iterator[Album]:
 
 
 def _made(
-    world: World, kinds: Sequence[TaskKind], count: int, seed: int | str, difficulty: float | None
+    world: World,
+    kinds: Sequence[TaskKind],
+    count: int,
+    seed: int | str,
+    difficulty: float | None,
+    phrasing: Family | None,
 ) -> Iterator[MadeTask]:
     web = make_facts(world.seed, world.lives)
     owners = len(world.lives)
@@ -185,7 +196,7 @@ def _made(
     for place, album in enumerate(albums_of(world)):
         share = count * (place + 1) // owners - count * place // owners
         for kind in kinds:
-            by_kind[kind] += make_tasks(album, kind, share, seed, difficulty, web=web)
+            by_kind[kind] += make_tasks(album, kind, share, seed, difficulty, web=web, phrasing=phrasing)
     for tasks in by_kind.values():
         yield from tasks
 

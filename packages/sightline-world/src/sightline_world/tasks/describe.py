@@ -12,7 +12,7 @@ from sightline_world.data import read_data
 from sightline_world.draw.places import PLACES as SCENERY
 from sightline_world.scene import SCENE_KINDS, Figure, SceneGraph, Thing
 from sightline_world.tasks.album import Album, is_noticed, is_readable, looks
-from sightline_world.tasks.phrases import FAMILIES, LIGHT_WORDS, PLACE_WORDS, Templates, person, pick, sentence
+from sightline_world.tasks.phrases import LIGHT_WORDS, PLACE_WORDS, Family, Templates, family_of, person, pick, sentence
 from sightline_world.tasks.task import Lot, MadeTask, labels
 from sightline_world.vocabulary import phrase
 
@@ -29,8 +29,8 @@ class DescribeMaker:
         self._album = album
         self._originals = [shot for shot in album.shots if shot.duplicate_of is None] or list(album.shots)
 
-    def make(self, name: str, rng: Random, difficulty: float) -> MadeTask | None:
-        lot = Lot(self._album, rng, rng.choice(FAMILIES), difficulty)
+    def make(self, name: str, rng: Random, difficulty: float, family: Family | None = None) -> MadeTask | None:
+        lot = Lot(self._album, rng, family_of(rng, family), difficulty)
         drawn = [rng.choice(self._originals) for _ in range(_DRAFTS)]
         wanted = 3 + 15 * difficulty
         shot = min(drawn, key=lambda each: abs(len(facts_of(each.graph)) - wanted))

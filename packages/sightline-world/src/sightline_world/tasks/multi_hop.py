@@ -17,7 +17,6 @@ from sightline_world.tasks.details import (
     coat_of,
     colour_aliases,
     conclusion,
-    is_small,
     needs_zoom,
     step,
     told_by_coat,
@@ -56,7 +55,6 @@ def on_the_same_occasion(lot: Lot, number: int) -> Question | None:
         1 / len(KINDS[kind].colours),
         {"kind": kind},
         hops=1,
-        zoom=all(map(is_small, boxes)),
         search=True,
     )
 
@@ -125,7 +123,6 @@ def _coat_question(lot: Lot, number: int, figure: Figure, place: str, found: lis
         1 / len(SCENE_COLOURS),
         {"coat": figure.coat, "place": place},
         hops=1,
-        zoom=is_small(figure.box),
         search=True,
     )
 
@@ -171,12 +168,11 @@ def _first_question(lot: Lot, number: int, thing: Thing, first: int) -> Question
         number,
         pick(TEMPLATES[template], lot.family, lot.rng).format(colour=thing.colour),
         answer,
-        (*PLACE_PHRASES[answer], *PLACE_WORDS[answer], f"a {answer}") if place else (),
+        (*PLACE_PHRASES[answer], *PLACE_WORDS[answer][:2], f"a {answer}") if place else (),
         steps,
         1 / (len(SCENE_PLACES) if place else len(years) - 1),
         {"colour": thing.colour},
         hops=1,
-        zoom=is_small(thing.box),
         search=True,
     )
 
@@ -205,7 +201,7 @@ def a_sign_nearby(lot: Lot, number: int) -> Question | None:
         0.0,
         {"kind": thing.kind, "colour": thing.colour},
         hops=1,
-        zoom=needs_zoom(sign),
+        zoom=needs_zoom(album.shots[other], sign),
         search=True,
     )
 
@@ -241,7 +237,7 @@ def from_sign(lot: Lot, number: int, base: FactBase) -> Question | None:
         step(lot.album, "text-to-region", f"The sign says {sign.words}.", (number, sign.box)),
         *_steps(base, chain),
     )
-    return _question("sign, then web", number, chain, start, steps, 0, needs_zoom(sign))
+    return _question("sign, then web", number, chain, start, steps, 0, needs_zoom(lot.album.shots[number], sign))
 
 
 def from_sign_elsewhere(lot: Lot, number: int, base: FactBase) -> Question | None:
@@ -269,7 +265,7 @@ def from_sign_elsewhere(lot: Lot, number: int, base: FactBase) -> Question | Non
         step(album, "text-to-region", f"It says {sign.words}.", (other, sign.box)),
         *_steps(base, chain),
     )
-    return _question("sign elsewhere, then web", number, chain, start, steps, 1, needs_zoom(sign))
+    return _question("sign elsewhere, then web", number, chain, start, steps, 1, needs_zoom(album.shots[other], sign))
 
 
 def _question(

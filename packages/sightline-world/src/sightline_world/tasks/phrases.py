@@ -1,4 +1,4 @@
-"""Traits and tasks in words: two families of phrasings that share no template, for training and held out from it.
+"""Traits and tasks in words: families of phrasings that share no template, for training, held out, and never looked at.
 
 Templates are data (templates.toml, `TEMPLATES` of each maker), so that a test can compare the families. Words for
 places and lights are chosen to fit one value only, as a truth depends on them.
@@ -16,13 +16,18 @@ from sightline_world.data import read_data
 from sightline_world.tasks.album import Trait
 from sightline_world.vocabulary import HEADGEAR_WORDS, noun_of, phrase
 
-Family: TypeAlias = Literal["training", "held-out"]
-FAMILIES: tuple[Family, ...] = ("training", "held-out")
+Family: TypeAlias = Literal["training", "held-out", "unseen"]
+FAMILIES: tuple[Family, ...] = ("training", "held-out", "unseen")
+_NOBODY: Mapping[Family, str] = {
+    "training": "with nobody in view",
+    "held-out": "with not a soul in sight",
+    "unseen": "without any people around",
+}
 Templates: TypeAlias = Mapping[Family, tuple[str, ...]]
 
-PLACE_WORDS: Mapping[str, tuple[str, str]] = read_data("tasks/templates.toml")["places"]
-"""Where, in words for training and held out."""
-LIGHT_WORDS: Mapping[str, tuple[str, str]] = read_data("tasks/templates.toml")["lights"]
+PLACE_WORDS: Mapping[str, tuple[str, str, str]] = read_data("tasks/templates.toml")["places"]
+"""Where, in the words of each family."""
+LIGHT_WORDS: Mapping[str, tuple[str, str, str]] = read_data("tasks/templates.toml")["lights"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,7 @@ def said(traits: Iterable[Trait], family: Family, owned: Iterable[tuple[str, str
     subjects = [noun_phrase(trait, owned) for trait in sorted(seen, key=lambda trait: trait.kind == "person")]
     where = [_circumstance(trait, family) for kind in ("place", "light") for trait in traits if trait.kind == kind]
     if any(trait.kind == "nobody" for trait in traits):
-        where.append("with nobody in view" if family == "training" else "with not a soul in sight")
+        where.append(_NOBODY[family])
     return Wording(listed(subjects), " ".join(where))
 
 
@@ -101,6 +106,12 @@ def _circumstance(trait: Trait, family: Family) -> str:
     return words[trait.values[0]][FAMILIES.index(family)]
 
 
+def family_of(rng: Random, given: Family | None) -> Family:
+    """The family that is wanted, else one of the first two by lot: the third is only for whoever asks for it."""
+    drawn = rng.choice(FAMILIES[:2])
+    return given or drawn
+
+
 def pick(templates: Templates, family: Family, rng: Random) -> str:
     """A template of the family, by lot."""
     return rng.choice(templates[family])
@@ -120,12 +131,8 @@ def every_template(*tables: Templates | Mapping[str, Templates]) -> dict[Family,
                 for family, templates in value.items():
                     found[family].update(templates)
             else:
-                found[_family(key)].update(value)
+                found[next(family for family in FAMILIES if family == key)].update(value)
     return found
-
-
-def _family(key: str) -> Family:
-    return "training" if key == "training" else "held-out"
 
 
 def _joined(*parts: str) -> str:

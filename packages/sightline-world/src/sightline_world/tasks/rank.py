@@ -36,6 +36,7 @@ from sightline_world.tasks.phrases import (
     PLACE_WORDS,
     Family,
     Templates,
+    family_of,
     headwear,
     pick,
     sentence,
@@ -54,14 +55,14 @@ GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 """What vague queries call several kinds by."""
-REGIONS: tuple[tuple[tuple[str, ...], tuple[str, str]], ...] = (
-    (("beach", "lake", "harbour"), ("by the water", "at the water's edge")),
-    (("street", "market", "station"), ("in the middle of a town", "amid the bustle of a town")),
-    (("kitchen", "library"), ("indoors", "under a roof")),
+REGIONS: tuple[tuple[tuple[str, ...], tuple[str, str, str]], ...] = (
+    (("beach", "lake", "harbour"), ("by the water", "at the water's edge", "close to the water")),
+    (("street", "market", "station"), ("in the middle of a town", "amid the bustle of a town", "somewhere in a town")),
+    (("kitchen", "library"), ("indoors", "under a roof", "inside a building")),
 )
-"""What they call several places by, in both families."""
-_DARK = (("sunset", "night"), ("late or very early in the day", "with little daylight left"))
-_WET = (("fog", "rain", "snowfall"), ("in bad weather", "with no sun to be seen"))
+"""What they call several places by, in each family."""
+_DARK = (("sunset", "night"), ("late or very early in the day", "with little daylight left", "in dim or no daylight"))
+_WET = (("fog", "rain", "snowfall"), ("in bad weather", "with no sun to be seen", "under a grey sky"))
 _MOST = 0.15
 """A query that fits more of the pictures than this is not asked."""
 _NEAR = 6
@@ -214,10 +215,10 @@ class RankMaker:
     def __init__(self, album: Album) -> None:
         self._album = album
 
-    def make(self, name: str, rng: Random, difficulty: float) -> MadeTask | None:
+    def make(self, name: str, rng: Random, difficulty: float, family: Family | None = None) -> MadeTask | None:
         """A query by lot, answered by at least one picture and by few."""
         for _ in range(_DRAFTS):
-            lot = Lot(self._album, rng, rng.choice(FAMILIES), difficulty)
+            lot = Lot(self._album, rng, family_of(rng, family), difficulty)
             style = rng.choices(STYLES, (3, 3, 2, 1 + 4 * difficulty))[0]
             query = _query(lot, style)
             if query is None:

@@ -20,7 +20,7 @@ from sightline_world.tasks.mentions import (
     some_traits,
     trip_beside,
 )
-from sightline_world.tasks.phrases import PLACE_WORDS, Templates, pick, said
+from sightline_world.tasks.phrases import FAMILIES, PLACE_WORDS, Templates, pick, said
 from sightline_world.tasks.task import Lot
 
 EventType: TypeAlias = Literal["intra-event", "inter-event"]
@@ -180,7 +180,7 @@ def same_person(lot: Lot) -> Base | None:
             coat, place = Trait("person", (ANY, ANY, ANY, figure.coat)), Trait("place", (graph.place,))
             alike = _looks_there(lot, album.sight((coat, place)).at_all & there, coat)
             if alike == {looks(figure)} and album.friends[looks(figure)].name != album.life.owner:
-                place_words = PLACE_WORDS[graph.place][0 if lot.family == "training" else 1]
+                place_words = PLACE_WORDS[graph.place][FAMILIES.index(lot.family)]
                 subject = pick(TEMPLATES["person"], lot.family, lot.rng).format(
                     coat=f"{article(figure.coat)} {figure.coat} coat", place=place_words, mention=mention.words
                 )

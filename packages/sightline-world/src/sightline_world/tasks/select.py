@@ -23,7 +23,7 @@ from sightline.types import Json, PictureSet, Task
 from sightline_world.data import read_data
 from sightline_world.tasks.album import Album, Sight, Trait, as_json
 from sightline_world.tasks.mentions import some_traits
-from sightline_world.tasks.phrases import FAMILIES, Templates, Wording, pick, said, sentence
+from sightline_world.tasks.phrases import Family, Templates, Wording, family_of, pick, said, sentence
 from sightline_world.tasks.scopes import BASES, INTRA, ONE_HOP, Base
 from sightline_world.tasks.task import Lot, MadeTask, labels
 from sightline_world.truth import ShotTruth
@@ -205,13 +205,13 @@ class SelectMaker:
     def __init__(self, album: Album) -> None:
         self._album, self._filters = album, Filters(album)
 
-    def make(self, name: str, rng: Random, difficulty: float) -> MadeTask | None:
+    def make(self, name: str, rng: Random, difficulty: float, family: Family | None = None) -> MadeTask | None:
         """A task by lot; None where many drafts came to nothing, as in a life with few events."""
         nothing = rng.random() < _NOTHING
         intra = rng.random() < 0.6 - 0.25 * difficulty
         template = ""
         for number in range(_DRAFTS):
-            lot = Lot(self._album, rng, rng.choice(FAMILIES), difficulty)
+            lot = Lot(self._album, rng, family_of(rng, family), difficulty)
             # A template gets many chances, lest the ones that are easily filled crowd out the others.
             if number % _CHANCES == 0:
                 template = _template(rng, intra, difficulty)

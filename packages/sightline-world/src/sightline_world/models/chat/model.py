@@ -1,4 +1,4 @@
-"""`builtin/world`: answers from pixels and words on this machine, for nothing, and always the same."""
+"""`builtin/world`: a rule-based model that answers from pixels and words on this machine, for nothing."""
 
 from __future__ import annotations
 

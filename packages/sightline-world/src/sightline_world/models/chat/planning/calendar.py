@@ -12,7 +12,6 @@ from datetime import datetime, timedelta
 from sightline.models.json_schema import json_values
 from sightline_world.models.chat.claims import Meant
 from sightline_world.models.chat.planning.occasions import How, Side
-from sightline_world.models.chat.planning.requests import SearchRequest
 from sightline_world.models.chat.planning.search import SCOPE, TARGET, Finder, Move
 from sightline_world.models.chat.planning.tools import Facts, argument
 
@@ -118,38 +117,12 @@ def around_move(facts: Mapping[str, Facts], side: Side) -> list[str]:
     return [name for name, found in facts.items() if found.time in limits or _is_beside(found.time, limits, side)]
 
 
-def is_said(errand: SearchRequest, found: Facts) -> bool:
-    """Does a picture fit the years, months and towns that the request names?"""
-    if errand.years and (found.time is None or found.time.year not in errand.years):
-        return False
-    if errand.months and (found.time is None or found.time.month not in errand.months):
-        return False
-    return not errand.towns or any(town.lower() in found.address.lower() for town in errand.towns)
-
-
 def between(first: datetime | None, last: datetime | None = None) -> str:
     """A filter for a span of time; without an end, all that is later."""
     tests = [f'time >= "{(first or datetime(1900, 1, 1)).isoformat(timespec="seconds")}"']
     if last is not None:
         tests.append(f'time <= "{last.isoformat(timespec="seconds")}"')
     return " and ".join(tests)
-
-
-def said_filter(errand: SearchRequest) -> str:
-    """A filter for the years, months and towns that the request names."""
-    tests = []
-    if errand.years:
-        tests.append(f"time.year in [{', '.join(map(str, errand.years))}]")
-    if errand.months:
-        tests.append(f"time.month in [{', '.join(map(str, errand.months))}]")
-    if errand.towns:
-        named = " or ".join(f"match_address(address, {_quoted(town)})" for town in errand.towns)
-        tests.append(f"({named})" if len(errand.towns) > 1 else named)
-    return " and ".join(tests)
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "").replace('"', "") + '"'
 
 
 class Calendar(Finder):

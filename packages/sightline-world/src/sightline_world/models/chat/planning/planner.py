@@ -20,9 +20,7 @@ from sightline_world.models.chat.planning.calendar import (
     beside,
     between,
     in_town,
-    is_said,
     neighbour,
-    said_filter,
     same_days,
     whole,
 )
@@ -74,7 +72,7 @@ class SearchPlanner(Calendar):
         """The ids that the target must be among; None for all. Or the step that is needed to know them."""
         errand = self._errand
         if errand.occasion is None and not errand.moved:
-            return self._filtered(said_filter(errand), SCOPE) if errand.is_dated else None
+            return self._filtered(errand.named.filter(), SCOPE) if errand.is_dated else None
         facts = self._calendar(errand.target)
         if isinstance(facts, Move):
             return facts
@@ -105,7 +103,7 @@ class SearchPlanner(Calendar):
                 return list(own)
 
     def _said(self, names: Iterable[str], facts: Mapping[str, Facts]) -> list[str]:
-        return [name for name in names if is_said(self._errand, facts[name])]
+        return [name for name in names if self._errand.named.holds(facts[name])]
 
     def _pictures(self, occasion: ToldOccasion, facts: Mapping[str, Facts]) -> Move | list[str]:
         """All pictures of an occasion; none where it can't be found."""
@@ -221,6 +219,9 @@ class SearchPlanner(Calendar):
     # --- saying it -------------------------------------------------------------------------------------------------
 
     def _answer(self, ids: Iterable[str], thought: str) -> Move:
+        if self._errand.not_understood:
+            words = ", ".join(f'"{word}"' for word in self._errand.not_understood)
+            thought = f"{thought} Not understood, and not checked: {words}."
         return Move(thought, ids=tuple(dict.fromkeys(ids)), notes=tuple(self._notes))
 
     def _found(self) -> list[str]:
@@ -314,7 +315,7 @@ def count(history: ToolConversation, tools: Toolbox) -> tuple[Move, str]:
     assert found is not None
     working = tools.without(history.broken())
     errand = read_search_request(found[1])
-    if not all(_is_metadata(word, errand) for word in errand.target.unknown):
+    if errand.not_understood:
         return Move("There are words in the question that I don't know."), CANNOT
     if not errand.target.claims and errand.occasion is None and not errand.moved:
         return _by_metadata(errand, history, working)
@@ -324,14 +325,9 @@ def count(history: ToolConversation, tools: Toolbox) -> tuple[Move, str]:
     return move, str(len(move.ids))
 
 
-def _is_metadata(word: str, errand: SearchRequest) -> bool:
-    """Is a word that no picture shows one of time and place?"""
-    return word in " ".join(errand.towns).lower() or bool(read_search_request(f"in {word}").months)
-
-
 def _by_metadata(errand: SearchRequest, history: ToolConversation, tools: Toolbox) -> tuple[Move, str]:
     """What a filter lists or a tool counts; both say how many there are."""
-    test = said_filter(errand) or None
+    test = errand.named.filter() or None
     for use in _COUNTING:
         for step in history.done(use):
             if argument(step.arguments, "expression") == test:

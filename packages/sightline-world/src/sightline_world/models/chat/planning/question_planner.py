@@ -18,7 +18,7 @@ from sightline_world.models.chat.planning.lookups import LABEL, needs_others, re
 from sightline_world.models.chat.planning.search import Finder, Move, verdict_notes
 from sightline_world.models.chat.planning.tools import Toolbox
 from sightline_world.models.chat.questions import answer
-from sightline_world.models.chat.verification import Item, items_of
+from sightline_world.models.chat.verification import area
 from sightline_world.scene import Sign
 
 _PICTURES = re.compile(r"\b(?:photos?|pictures?|photographs?|images?|shots?|snaps?)\b", re.IGNORECASE)
@@ -39,7 +39,11 @@ _NAME = re.compile(r"\b[A-Z][a-z]+(?:[ -][A-Z][a-z]+)*\b")
 _YEAR = re.compile(r"\b(?:1[0-9]|20)\d\d\b")
 _NUMBER = re.compile(r"\b\d[\d,.]*\d\b|\b\d\b")
 _PHASE = "anchor"
-_MARGIN = 0.02
+_AROUND = 1.5
+"""So many times its own size are shown on each side of what is looked at closely: the reader was never shown a picture
+that is all sign, and finds none in it."""
+_SMALL = 0.02
+"""Of the picture; words that are larger are read as well without a closer look, and so is everything but words."""
 _UNSURE = 0.5
 _MOST_PAGES = 3
 _WALKED = 0.7
@@ -146,31 +150,25 @@ def anchor_notes(history: ToolConversation) -> list[str]:
 def _look_closer(
     history: ToolConversation, tools: Toolbox, question: str, meant: Meant, seen: Sequence[SeenImage]
 ) -> NextStep | list[SeenImage]:
-    """What a closer look has shown; asked for where words are too small, or the answer is not sure."""
-    zoomed = [each for step in history.done("zoom") for each in step.seen.values()]
+    """What a closer look has shown; asked for where words are to be read that are small."""
+    zoomed = [each for step in history.done("zoom") for each in step.seen.values() if each.reading.graph.signs]
     if zoomed or not tools.has("zoom") or not seen or history.must_answer or history.done("zoom"):
         return zoomed
-    first = answer(question, seen)
-    reads = bool(_WRITTEN.search(question))
-    if not reads and first.sure >= _UNSURE:
+    sign = _sign(meant, seen[0]) if _WRITTEN.search(question) else None
+    if sign is None or area(sign) >= _SMALL:
         return []
-    item = _region(meant, seen[0], reads)
-    if item is None:
-        return []
-    box = item.box
-    corners = (box.left - _MARGIN, box.top - _MARGIN, box.right + _MARGIN, box.bottom + _MARGIN)
+    box = sign.box
+    wide, high = _AROUND * (box.right - box.left), _AROUND * (box.bottom - box.top)
+    corners = (box.left - wide, box.top - high, box.right + wide, box.bottom + high)
     region = [round(min(1.0, max(0.0, corner)), 4) for corner in corners]
     call = tools.call("zoom", len(history.steps) + 1, photo=seen[0].label, box=region)
     return [] if call is None else NextStep("Look closer at the part that matters.", calls=(call,))
 
 
-def _region(meant: Meant, seen: SeenImage, reads: bool) -> Item | None:
-    graph = seen.reading.graph
+def _sign(meant: Meant, seen: SeenImage) -> Sign | None:
     wanted = [item for each in meant.wanted for item in narrowed(each, meant, seen)]
-    if reads:
-        signs = [item for item in wanted if isinstance(item, Sign)] or list(graph.signs)
-        return signs[0] if signs else None
-    return wanted[0] if wanted else next(iter(items_of(graph)), None)
+    signs = [item for item in wanted if isinstance(item, Sign)] or list(seen.reading.graph.signs)
+    return signs[0] if signs else None
 
 
 # --- the web ---------------------------------------------------------------------------------------------------------

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from sightline_world.models.chat.claims import Claim, Either, Exists, Meant, Related, Wanted
-from sightline_world.models.chat.lexicon import PERSON, lexicon, scan, tokens
+from sightline_world.models.chat.lexicon import PERSON, scan
 from sightline_world.models.chat.parser import understand
+from sightline_world.models.chat.planning.named_times import NamedTimes, named_times
 from sightline_world.models.chat.planning.occasions import (
     EVENTS,
     ORDER,
@@ -74,23 +75,22 @@ _ASIDE = re.compile(
     rf"\b(?:(?:on|during|from|in|at|of)\s+)?(?:(?:that|the|this)\s+(?:very\s+)?same|that|this)\s+(?:{EVENTS}|{TOWNS})\b",
     re.IGNORECASE,
 )
-_YEAR = re.compile(r"\b((?:19|20)\d\d)\b")
-_MONTHS = (
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
+
+_RULED_OUT = re.compile(r"(?:\bnot|\bnever|n't)\s+$", re.IGNORECASE)
+_HARMLESS = frozenset(
+    re.findall(
+        r"\w+",
+        "about above across again along also among anyhow around away back because been before behind being both bring "
+        "came come comes could dig during each either else enough ever every far few follow following from further get "
+        "give go going gone had have having here hunt into just keep kept know leave left let list look lot many maybe "
+        "memory might mind more most must need next once only ought out over own perhaps pick place please pull quite "
+        "rather recall recollect remember remind round same see seem seen several shall should show since somehow "
+        "someone something somewhat somewhere soon stand stood such sure take taken tell than then there think "
+        "thinking though through trip try turn under until upon use used want well went whatever wherever whether "
+        "whichever while whole with within without wonder would yet",
+    )
 )
-_SEASONS = {"spring": (3, 4, 5), "summer": (6, 7, 8), "autumn": (9, 10, 11), "fall": (9, 10, 11), "winter": (12, 1, 2)}
-_IN_TOWN = re.compile(r"\b(?:in|at|from|near|around|to)\s+((?:[A-Z][a-z]{2,}\s?){1,2})")
+"""Words of a request that are no condition, whether the grammar knows them or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,9 +174,10 @@ def _in_order(text: str) -> Split:
     first: Split | None = None
     while start is not None:
         found = _split_at(text, start)
-        if says(found.target) and says(found.occasion):
+        is_ruled_out = _RULED_OUT.search(text, 0, start) is not None  # "not at night" is no occasion.
+        if not is_ruled_out and says(found.target) and says(found.occasion):
             return found
-        first = first or found
+        first = first or (None if is_ruled_out else found)
         noun = re.compile(rf"\b(?:{EVENTS}|{TOWNS})\b", re.IGNORECASE).search(text, start)
         start = None if noun is None else occasion_at(text, noun.end())
     loose = _without_noun(text)
@@ -302,26 +303,31 @@ class SearchRequest:
     when: When = ""
     thing: Meant | None = None
     moved: Side = ""
-    years: tuple[int, ...] = ()
-    months: tuple[int, ...] = ()
-    towns: tuple[str, ...] = ()
+    named: NamedTimes = field(default_factory=NamedTimes)
 
     @property
     def is_dated(self) -> bool:
         """Do the words themselves tell a time or a town?"""
-        return bool(self.years or self.months or self.towns)
+        return self.named != NamedTimes()
+
+    @property
+    def not_understood(self) -> tuple[str, ...]:
+        """Words that may be a condition, and stand for nothing that can be looked for."""
+        told = self.target.unknown
+        return tuple(dict.fromkeys(word for word in told if word not in _HARMLESS and not self.named.has(word)))
 
 
 def read_search_request(text: str) -> SearchRequest:
     """What a request asks for, whatever order it says it in."""
-    text = " ".join(text.split())
+    named, text = named_times(" ".join(text.split()))
     parts = split(text)
     occasion = read_occasion(parts.occasion) if parts.occasion else None
     if occasion is not None and parts.part:
         occasion = ToldOccasion("part", understand(parts.part), occasion, parts.side)
     target = _particular(understand(_ASIDE.sub(" ", parts.target)))
-    towns = () if parts.moved else _towns(text)
-    errand = SearchRequest(target, moved=parts.moved, years=_years(text), months=_months(text), towns=towns)
+    if parts.moved:  # The towns are those that somebody moved between.
+        named = replace(named, towns=(), not_towns=())
+    errand = SearchRequest(target, moved=parts.moved, named=named)
     if occasion is None:
         return (
             errand if target.claims or parts.moved or not parts.occasion else replace(errand, target=understand(text))
@@ -371,29 +377,3 @@ def _one(wanted: Wanted, looks: tuple[Wanted, ...]) -> Wanted:
 def lasting(wanted: Wanted) -> Wanted:
     """What stays the same on other days: a coat does not."""
     return replace(wanted, colours=(), same=False) if wanted.kinds == (PERSON,) else replace(wanted, same=False)
-
-
-def _years(text: str) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(int(year) for year in _YEAR.findall(text)))
-
-
-def _months(text: str) -> tuple[int, ...]:
-    found: list[int] = []
-    words = [token.text for token in tokens(text)]
-    for at, word in enumerate(words):
-        lower = word.lower()
-        # "may" is a month only with a capital letter, or after "in".
-        if lower in _MONTHS and (lower not in ("may", "march") or word[0].isupper() or words[at - 1].lower() == "in"):
-            found.append(_MONTHS.index(lower) + 1)
-        if lower in _SEASONS and at and words[at - 1].lower() in ("in", "that", "last", "the", "this", "one", "of"):
-            found += _SEASONS[lower]
-    return tuple(dict.fromkeys(found))
-
-
-def _towns(text: str) -> tuple[str, ...]:
-    found = []
-    for match in _IN_TOWN.finditer(text):
-        name = match[1].strip()
-        if lexicon().get((name.lower(),)) is None and name.lower() not in (*_MONTHS, *_SEASONS):
-            found.append(name)
-    return tuple(dict.fromkeys(found))
