@@ -126,7 +126,9 @@ def test_a_kill_loses_no_decision(bench: Benchmark, tmp_path: Path) -> None:
 def test_two_processes_see_each_other(bench: Benchmark) -> None:
     first, second = assess(bench, _runs(bench)), assess(bench, _runs(bench))
     pair = first.next()[0]
+    assert not first.has_told(pair)
     second.tell(pair, 2)
+    assert first.has_told(pair) and not first.has_told(pair, "bob")
     assert first.spent == 1
     assert first.next()[0] != pair
 

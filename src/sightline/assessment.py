@@ -146,6 +146,13 @@ class Assessment(Shown):
             )
         self._append(Review(pair.task, person, str(grade), datetime.now(UTC), pair.picture))
 
+    def has_told(self, pair: Pair, person: str = "me") -> bool:
+        """Whether a decision of this name stands for a picture: if it is not your own, two people share a name."""
+        with self._lock:
+            self._refresh()
+            item = self._tasks.get(pair.task, -1), self.pooled.place.get(pair.picture, -1)
+            return person in self._votes.get(item, {})
+
     def undo(self, person: str = "me") -> Pair | None:
         """Take back this person's last decision, and give the picture back; None where there is none."""
         _check_person(person)

@@ -145,6 +145,20 @@ def test_a_form_that_was_not_ours_is_refused_and_nothing_is_kept(
     assert read_reviews(shelf / "bench") == ()
 
 
+def test_two_people_under_one_name_are_told_and_a_closed_browser_loses_nothing(app: TestClient, shelf: Path) -> None:
+    other = client(open_app(None, (shelf,)))
+    other.cookies.set("sightline-person", "ana")
+    page, same = app.get(AT).text, other.get(AT).text
+    assert hidden(page)["picture"] == hidden(same)["picture"]
+    assert "choose another name" not in decide(app, page, "3")
+    told = decide(other, same, "0")
+    assert "ana had graded that picture already" in told and "1 decision<" in told
+    fields = {"csrf": forgery_token(told), "back": "bench", "judge": AT.split("?")[1], "person": "eva"}
+    renamed = other.post("/review", data=fields).text
+    assert "as eva" in renamed and "choose another name" not in renamed
+    assert "1 decision<" in client(open_app(None, (shelf,))).get(AT).text, "a browser that comes later sees the same"
+
+
 def test_nobody_judges_without_a_name(shelf: Path) -> None:
     stranger = client(open_app(None, (shelf,)))
     page = stranger.get(AT).text

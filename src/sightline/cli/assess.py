@@ -102,6 +102,8 @@ def _judge(found: Assessment, person: str, most: int | None, keys: str, *, opens
         if key.strip() == "u":
             found.undo(person)
         elif key.strip() in _GRADES:
+            if found.has_told(pair, person):
+                sys.stderr.write(f'"{person}" has graded this picture elsewhere. Give each person a --person.\n')
             found.tell(pair, _GRADES[key.strip()], person)
         else:
             sys.stderr.write(f"{keys}\n")

@@ -129,6 +129,7 @@ def judging(request: Request) -> Response:
         half_widths=HALF_WIDTHS,
         metric=METRIC,
         guidelines=_guidelines(loaded.folder),
+        shares_name=request.query_params.get("shared") == "1",
         can_undo=request.query_params.get("undo") == "1",
     )
 
@@ -143,9 +144,12 @@ def tell(request: Request, fields: Mapping[str, str]) -> Response:
     if not question.is_asked:
         raise HTTPException(400, "Choose the runs that are judged first.")
     assessment, task = _assessment(loaded, question, runs), fields.get("task", "")
+    shared = False
     for picture, grade in _decisions(fields):
-        assessment.tell(Pair(task, picture, "", ""), grade, person)
-    return go(f"/judge/{loaded.name}", **question.address(), undo="1")
+        pair = Pair(task, picture, "", "")
+        shared |= assessment.has_told(pair, person)
+        assessment.tell(pair, grade, person)
+    return go(f"/judge/{loaded.name}", **question.address(), undo="1", shared="1" if shared else None)
 
 
 def undo(request: Request, fields: Mapping[str, str]) -> Response:
