@@ -22,7 +22,7 @@ from faults.fault_layer import DAMAGES, RUNTIME, damage
 
 SEED = int(os.environ.get("FAULT_SEED", "24"))
 EACH, FEW = int(os.environ.get("EACH", "46")), 2
-"""Faults that happen for each command: in `make test-all`, 2,000 in all; and in `make test`, for some commands."""
+"""Faults for each command (`$EACH`): over 2,000 in all in `make test-all`; and in `make test`, for some commands."""
 QUICK = ("scan", "search", "annotate", "think", "run", "score", "validate run", "ledger")
 SLOW = {"demo": 6, "mine": 20}
 NOTHING_TO_DAMAGE = frozenset({"formats", "doctor", "train"})
