@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.english import counted, listed
+from sightline.plain_text import signed
 from sightline.reports.charts import linear, logarithmic
 from sightline.reports.scored_run import spending
-from sightline.reports.text import estimate, money, p_value, score, seconds, signed
+from sightline.reports.text import estimate, money, p_value, score, seconds
 from sightline.types import Estimate, LedgerEntry
 
 

@@ -389,10 +389,10 @@ def audit_benchmark(
     """
     ranks = any(isinstance(truth, Relevance) for truth in benchmark.truth.values())
     finds = any(isinstance(truth, Relevance | PictureSet) for truth in benchmark.truth.values())
-    learned = learn_shortcut(benchmark, files, seed) if finds else None
+    learned = learn_shortcut(benchmark, files) if finds else None
     return Audit(
         benchmark.name,
-        blind_baselines(benchmark, seed, learned) if ranks else (),
+        blind_baselines(benchmark, learned) if ranks else (),
         find_look_alikes(benchmark, files),
         find_weak_queries(benchmark),
         find_drift(verdicts, seed),
