@@ -112,7 +112,7 @@ def trial(folder: Path, seed: int, tasks: int, pictures: int, *, ablations: bool
 def album(folder: Path, seed: int, pictures: int) -> dict[str, Any]:
     """How many pictures the agent views for a question about an album, and how many of them are different ones."""
     world_benchmark(folder / "life", seed, pictures=pictures, count=1, kinds=("select",))
-    found = {}
+    found: dict[str, dict[str, Any]] = {}
     print("\n| question | views | pictures | turns | ended by |\n|---|---|---|---|---|")
     for question in _ALBUM:
         asked = ask(question, folder / "life" / WORLD / "pictures", model="builtin/world", workspace=folder / "ws")

@@ -23,6 +23,7 @@ from aiohttp import web
 
 import sightline
 from sightline.agent.web.html_text import html_text
+from sightline.models.protocols import Embedder
 
 ROOT = "https://pages.invalid/"
 """Where the pages say that they are: `.invalid` is no real site."""
@@ -42,7 +43,7 @@ class Page:
 class SavedPages:
     """Pages found by the share of their words that was asked for, pictures by Sightline's index of the folder."""
 
-    def __init__(self, folder: Path, session: sightline.Session, embedder: object = None) -> None:
+    def __init__(self, folder: Path, session: sightline.Session, embedder: str | Embedder | None = None) -> None:
         self._folder, self._session, self._embedder = folder, session, embedder
         self.pages = {page.url: page for page in map(self._page, sorted(folder.rglob("*.html")))}
         self.shown = {
