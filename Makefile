@@ -12,7 +12,7 @@ BOTH := pyproject.toml packages/sightline-world/pyproject.toml
 # tests sets up is set up once; whoever is done helps the others.
 PYTEST := -m pytest -n $(shell expr 1 + $$(getconf _NPROCESSORS_ONLN)) --dist worksteal
 
-.PHONY: demo test test-all test-core test-interop check bench docs clean install
+.PHONY: demo test test-all test-core test-interop check bench docs docs-serve clean install
 
 install: $(STAMP)
 
@@ -71,7 +71,7 @@ $(INTEROP)/.installed: $(BOTH)
 	$(INTEROP)/bin/python $(PIP) --no-deps $(LLAMA)
 	@touch $@
 
-check: $(STAMP)  ## style, types, layers, Python in documents
+check: $(STAMP)  ## style, types, layers, Python in documents, the documentation site
 	@echo "== style (ruff), types (mypy --strict, pyright), layers (import-linter), Python in documents"
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -81,12 +81,20 @@ check: $(STAMP)  ## style, types, layers, Python in documents
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python docs/check_snippets.py
+	@# Dead links and anchors, pages outside the navigation, pictures without alternative texts: seconds, no network.
+	$(BIN)/python docs/check_site.py
+	$(BIN)/zensical build --strict
 
 bench: $(STAMP)  ## ratios against peers, printed; see benchmarks/RESULTS.md
 	for script in imports scan score calls vectors search; do echo "== $$script"; $(BIN)/python benchmarks/$$script.py; done
 
-docs: $(STAMP)  ## the command reference in docs/, from the commands themselves
+docs: $(STAMP)  ## the reference pages from the code, and the site in build/site (open index.html)
 	$(BIN)/python docs/make_reference.py
+	$(BIN)/python docs/check_site.py
+	$(BIN)/zensical build --strict --clean
+
+docs-serve: $(STAMP)  ## the site on this machine, built again as you write
+	$(BIN)/zensical serve
 
 clean:
-	rm -rf $(VENV) $(CORE) $(INTEROP) .pytest_cache .mypy_cache .ruff_cache .hypothesis demo build dist
+	rm -rf $(VENV) $(CORE) $(INTEROP) .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis demo build dist

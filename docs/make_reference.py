@@ -28,7 +28,7 @@ pictures where it has some. Paths are strings or `Path` objects, and may begin w
 
 Wrong input raises `sightline.UserError`: its message says what is wrong, and `fix` what to do.
 
-Notebooks that use it are in [examples/notebooks](../examples/notebooks/README.md).
+Notebooks that use it are in [examples/notebooks](https://github.com/sightline/sightline/blob/main/examples/notebooks/README.md).
 """
 GROUPS = {
     "Pictures": "scan watch index search ask embed",
@@ -47,9 +47,10 @@ _SECTION = re.compile(r"^(Parameters|Returns|Examples)\n-+\n", re.MULTILINE)
 
 def pages() -> dict[Path, str]:
     """What each generated page should say."""
-    configuration = DOCS / "configuration.md"
+    configuration, commands = DOCS / "configuration.md", build().generate_docs(recursive=True)
     return {
-        DOCS / "commands.md": HEAD + build().generate_docs(recursive=True).rstrip() + "\n",
+        # Anchors as GitHub and the site make them: nothing is joined.
+        DOCS / "commands.md": HEAD + commands.rstrip().replace("(#sightline-install-", "(#sightline---install-") + "\n",
         DOCS / "api.md": HEAD + api_page(),
         configuration: fill(configuration.read_text("utf-8")),
     }
@@ -60,9 +61,7 @@ def api_page() -> str:
     groups = {title: names.split() for title, names in GROUPS.items()}
     placed = {name for names in groups.values() for name in names}
     groups[REST] = [name for name in sightline.__all__ if name not in placed and not name.startswith("_")]
-    links = [
-        f"- {title}: {', '.join(f'[`{name}`](#{name.lower()})' for name in names)}" for title, names in groups.items()
-    ]
+    links = [f"- {title}: {', '.join(map(_link, names))}" for title, names in groups.items()]
     parts = [API, "\n".join(links)]
     for title, names in groups.items():
         parts.append(f"## {title}")
