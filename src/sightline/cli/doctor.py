@@ -17,6 +17,7 @@ from sightline.plugins import PluginState
 _PURPOSES = {
     "heif": "read HEIC pictures",
     "raw": "read camera RAW pictures",
+    "video": "make pictures of videos, key frame by key frame",
     "watch": "take in new pictures as they arrive",
     "parquet": "read and write Parquet",
     "hub": "public benchmarks by their name on the Hugging Face hub",
