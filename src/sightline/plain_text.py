@@ -31,6 +31,14 @@ def printable(name: str) -> str:
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in name)
 
 
+def signed(value: float, places: int = 3) -> str:
+    """A difference with its sign, to so many decimals, or to the first that tells it from zero: `-0.04`, `+0.0003`."""
+    size = abs(value)
+    while size > 1e-9 and round(size, places) == 0:
+        places += 1
+    return f"{value:+z.{places}f}"
+
+
 def short(text: str, limit: int) -> str:
     """One line of at most `limit` columns; wide letters (Chinese, Japanese, …) count as two."""
     line = one_line(text).strip()

@@ -338,6 +338,13 @@ def test_what_was_seen_is_replayed_offline(tmp_path: Path) -> None:
     assert isinstance(new, Failure) and new.kind == "not-frozen"
 
 
+def test_a_damaged_file_of_a_frozen_web_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "web.sqlite").write_bytes(b"no database" * 200)
+    with pytest.raises(UserError, match="can't be read") as caught:
+        open_web(f"frozen:{tmp_path / 'web.sqlite'}")
+    assert "another run" in (caught.value.fix or "") and "--workspace" not in (caught.value.fix or "")
+
+
 def test_a_passing_failure_is_asked_again(tmp_path: Path) -> None:
     class Shaky(StubWeb):
         async def open(self, url: str) -> WebPage | Failure:

@@ -310,11 +310,12 @@ def test_the_stage_writes_json_and_text(tmp_path: Path) -> None:
     found = json.loads(project.path(files.AUDIT).read_text())
     assert found["summary"]["queries"] == 4
     assert found["summary"]["labels_checked"] == 1
+    assert found["summary"]["label_quality"]["reason"] == "19 more decisions are needed"
     assert found["summary"]["coverage"]["value"] == pytest.approx(1.0, abs=0.7)
     # Names such as 00_red.png give the answer away, and the audit says so.
     assert any("solved by names alone" in problem for problem in found["problems"])
     text = project.path(files.AUDIT).with_suffix(".txt").read_text()
-    assert "Labels that people find right: 1.000" in text
+    assert "Labels that people find right: not known before 19 more decisions, 1 of 28 checked by 1" in text
     assert "names *" in text
     assert done.counts["labels checked"] == 1
 

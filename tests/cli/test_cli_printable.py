@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from sightline.cli.options import set_up_logging
-from sightline.plain_text import printable
+from sightline.plain_text import printable, signed
 
 
 def test_what_a_terminal_would_obey_is_written_out() -> None:
@@ -19,3 +19,11 @@ def test_so_it_is_in_messages(capsys: pytest.CaptureFixture[str]) -> None:
     set_up_logging(verbose=True)
     logging.getLogger("sightline.somewhere").info("skipped %s\nand went on", "x\x1b]0;y\x07.jpg")
     assert capsys.readouterr().err == "skipped x\\x1b]0;y\\x07.jpg\nand went on\n"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(-0.041, "-0.04"), (0.0003, "+0.0003"), (-0.004, "-0.004"), (0.0049, "+0.005"), (0.0, "+0.00"), (-1e-17, "+0.00")],
+)
+def test_a_difference_that_is_not_zero_never_looks_like_it(value: float, shown: str) -> None:
+    assert signed(value, 2) == shown

@@ -34,7 +34,7 @@ def test_words_find_photographs(cli: Cli, photographs: Path) -> None:
     first = cli("search", "a cat looking at the camera", "--in", photographs, "--workspace", "ws", "-k", "2")
     assert first.returncode == 0, first.stderr
     best, second = first.stdout.splitlines()
-    assert best.split()[1] == "chelsea.png" and float(best.split()[0]) > float(second.split()[0])
+    assert best.split()[1] == str(photographs / "chelsea.png") and float(best.split()[0]) > float(second.split()[0])
     again = cli("search", "a cup of coffee", "--in", photographs, "--workspace", "ws", "--json")
     found = json.loads(again.stdout)
     assert found["hits"][0]["id"] == "coffee.png" and (found["searched"], found["embedded"]) == (4, 0)
@@ -61,13 +61,13 @@ def test_index_then_every_way_to_ask(cli: Cli, photographs: Path, tmp_path: Path
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    assert ask("saucer", "--method", "words").split()[1:] == ["coffee.png", "drink,", "spoon"]
+    assert ask("saucer", "--method", "words").split()[1:] == [str(photographs / "coffee.png"), "drink,", "spoon"]
     hybrid = json.loads(ask("a cup on a saucer", "--method", "hybrid", "--rrf", "--captions", "--json"))
     best = hybrid["hits"][0]
     assert best["id"] == "coffee.png" and best["parts"].keys() == {"picture", "caption", "words"}
     assert hybrid["method"]["fusion"] == "rrf" and hybrid["method"]["captions"] is True
     alike = ask("--like", photographs / "chelsea.png", "-k", "1", "--where", "width > 100")
-    assert alike.split()[:2] == ["1.000", "chelsea.png"]
+    assert alike.split()[:2] == ["1.000", str(photographs / "chelsea.png")]
     assert "nothing matches" in ask("an aircraft carrier", "--threshold", "0.99")
 
 
@@ -101,6 +101,15 @@ def pictures_of_words(tmp_path_factory: pytest.TempPathFactory) -> Path:
     paint(folder / "pictures" / "cat.png", "red")
     search("cat", folder / "pictures", workspace=folder / "ws", method=METHODS["words"])
     return folder / "ws"
+
+
+def test_a_hit_is_a_path_that_opens_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paint(tmp_path / "pictures" / "a cat.png", "red")
+    found = search("cat", tmp_path / "pictures", workspace=tmp_path / "ws", method=METHODS["words"])
+    assert found.ids == ("a cat.png",) and found.to_json()["hits"][0]["id"] == "a cat.png"
+    for here, shown in ((tmp_path, "pictures/a cat.png"), (tmp_path / "ws", f"{tmp_path}/pictures/a cat.png")):
+        monkeypatch.chdir(here)
+        assert str(found).strip().endswith(f"  {shown}") and Path(shown).is_file()
 
 
 def test_mistakes_end_with_their_fix(cli: Cli, tmp_path: Path) -> None:

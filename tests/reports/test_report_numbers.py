@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.english import counted, listed
+from sightline.plain_text import signed
 from sightline.reports.charts import linear, logarithmic
 from sightline.reports.scored_run import spending
-from sightline.reports.text import estimate, money, p_value, score, seconds, signed
+from sightline.reports.text import estimate, money, p_value, score, seconds
 from sightline.types import Estimate, LedgerEntry
 
 
@@ -39,7 +40,7 @@ def test_seconds(duration: float, said: str) -> None:
 
 
 def test_scores_and_p_values() -> None:
-    assert score(-0.0001) == "0.000" and signed(-0.0001) == "+0.000" and signed(-0.25) == "-0.250"
+    assert score(-0.0001) == "0.000" and signed(-0.0001) == "-0.0001" and signed(-0.25) == "-0.250"
     assert p_value(0.0005) == "< 0.001" and p_value(0.03125) == "0.031"
     assert counted(1, "task") == "1 task" and counted(2000, "task") == "2,000 tasks"
     assert listed(["a"]) == "a" and listed(["a", "b", "c"]) == "a, b and c"

@@ -15,9 +15,10 @@ from reports.report_samples import OWNERS, PICTURES, Folders, make_benchmark, sc
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.errors import UserError
 from sightline.metrics.scores import read_scores, write_scores
+from sightline.plain_text import signed
 from sightline.reports.leaderboard import build_leaderboard, write_leaderboard
 from sightline.reports.report import report as write_report
-from sightline.reports.text import estimate, interval, p_value, score, signed
+from sightline.reports.text import estimate, interval, p_value, score
 from sightline.runs.folder import read_run, write_run
 from sightline.scoring import compare
 from sightline.scoring import score as score_run

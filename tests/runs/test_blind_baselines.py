@@ -13,6 +13,7 @@ from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.metrics.evaluation import evaluate, headline_metrics
 from sightline.runs.blind_baselines import blind_baselines, score_blind_baselines
 from sightline.runs.folder import read_run
+from sightline.runs.kept_baselines import baselines_of
 from sightline.runs.runner import run
 from sightline.types import Annotation, Answer, Benchmark, Choice, Corpus, Option, Picture, PictureSet, Task
 from sightline.types.task_table import Tasks
@@ -108,3 +109,14 @@ def test_a_benchmark_of_questions_has_no_ranking_baselines() -> None:
     tasks = {f"c{number}": Task(f"c{number}", "choose", ("Which?",), options) for number in range(5)}
     benchmark = Benchmark("b", Corpus("b", {"1": Picture("1", "1.jpg")}), tasks, dict.fromkeys(tasks, Choice("A")))
     assert set(score_blind_baselines(benchmark)) == {"majority", "random"}
+
+
+def test_the_audit_and_the_scores_show_one_figure_for_each_baseline() -> None:
+    from sightline.authoring.audit import audit_benchmark
+
+    benchmark = replace(PLANTED["words"][0](clean(Random(3))), metrics=("ndcg@10",))
+    beside = baselines_of(benchmark)
+    audit = audit_benchmark(benchmark, seed=42)  # The seed of a project, which draws other things.
+    assert {one.by for one in audit.baselines} >= {"random", "majority", "names"}
+    for one in audit.baselines:
+        assert one.ndcg.mean == pytest.approx(beside[one.by]["ndcg@10"][0].mean), one.by

@@ -20,7 +20,7 @@ from sightline.authoring.judge_verdicts import GOOD_ALPHA, JudgeVerdict
 from sightline.authoring.project import Project
 from sightline.authoring.stage import StageResult, free_plan
 from sightline.benchmark.folder import read_benchmark
-from sightline.benchmark.label_quality import CheckedLabels, LabelQuality, check_labels
+from sightline.benchmark.label_quality import CheckedLabels, LabelQuality, check_labels, no_interval
 from sightline.english import counted, some
 from sightline.io.files import write_whole
 from sightline.io.jsonl import write_json
@@ -86,8 +86,9 @@ def _about_queries(checked: CheckedLabels) -> str:
 
 
 def _quality_lines(name: str, found: LabelQuality) -> Iterator[str]:
+    right = f"not known before {counted(found.needed, 'more decision')}" if found.needed else worded(found.right)
     yield (
-        f"{name.capitalize()} that people find right: {worded(found.right)}, "
+        f"{name.capitalize()} that people find right: {right}, "
         f"{found.checked:,} of {found.labels:,} checked by {found.people:,}"
     )
     for tier, one in found.by_tier.items():
@@ -124,7 +125,7 @@ def worded(estimate: Estimate | None) -> str:
     """An estimate in one line; a dash where there was nothing to measure by."""
     if estimate is None or not estimate.n:
         return "–"
-    return f"{estimate.mean:.3f} ({estimate.no_interval or f'{estimate.low:.3f}–{estimate.high:.3f}'})"
+    return f"{estimate.mean:.3f} ({no_interval(estimate) or f'{estimate.low:.3f}–{estimate.high:.3f}'})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,10 +390,10 @@ def audit_benchmark(
     """
     ranks = any(isinstance(truth, Relevance) for truth in benchmark.truth.values())
     finds = any(isinstance(truth, Relevance | PictureSet) for truth in benchmark.truth.values())
-    learned = learn_shortcut(benchmark, files, seed) if finds else None
+    learned = learn_shortcut(benchmark, files) if finds else None
     return Audit(
         benchmark.name,
-        blind_baselines(benchmark, seed, learned) if ranks else (),
+        blind_baselines(benchmark, learned) if ranks else (),
         find_look_alikes(benchmark, files),
         find_weak_queries(benchmark),
         find_drift(verdicts, seed),

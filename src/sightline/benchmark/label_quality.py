@@ -25,6 +25,7 @@ from sightline.benchmark.review_decisions import (
     still_drawn,
     votes_of,
 )
+from sightline.english import counted
 from sightline.metrics.agreement import krippendorff_alpha
 from sightline.metrics.labels.shares import weighted_share
 from sightline.metrics.statistics.estimates import estimate
@@ -38,6 +39,13 @@ _RELEVANT = ", relevant"
 """How the names of strata end whose labels said relevant."""
 FEWEST = 20
 """With fewer decisions no share of right labels is stated."""
+WIDEST = 0.5
+"""An interval of a share that is wider says nothing."""
+
+
+def no_interval(share: Estimate) -> str | None:
+    """Why there is no interval to show; None where there is one."""
+    return share.no_interval or ("too few to say" if share.high - share.low > WIDEST else None)
 
 
 def as_mended(
@@ -279,7 +287,7 @@ def _quality(
             by_lot=by_lot,
         )
 
-    return LabelQuality(
+    quality = LabelQuality(
         checked=len(found),
         labels=len(labels.now),
         people=len({person for given in seen.values() for person in given}),
@@ -293,6 +301,10 @@ def _quality(
         wrong=tuple(pair for pair, is_right in now.items() if not is_right),
         unread=unread,
     )
+    if not quality.needed:
+        return quality
+    lacking = f"{counted(quality.needed, 'more decision is', 'more decisions are')} needed"
+    return replace(quality, right=replace(quality.right, reason=lacking))
 
 
 def _exact(labels: BenchmarkLabels, votes: Votes, tasks: Iterable[str]) -> Estimate | None:

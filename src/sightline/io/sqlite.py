@@ -124,7 +124,9 @@ def _create(path: Path, migrations: Sequence[str]) -> None:
         fresh.unlink(missing_ok=True)
 
 
-def read_database(path: Path, version: int, *, any_thread: bool = False) -> sqlite3.Connection:
+def read_database(
+    path: Path, version: int, *, any_thread: bool = False, fix: str = "choose another --workspace"
+) -> sqlite3.Connection:
     """Open a database that nothing writes to, and write nothing beside it.
 
     It is read without the files that WAL keeps, unless a stopped writer left its last words in them.
@@ -135,11 +137,11 @@ def read_database(path: Path, version: int, *, any_thread: bool = False) -> sqli
         database = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=not any_thread)
         found = database.execute("PRAGMA user_version").fetchone()[0]
     except sqlite3.DatabaseError as error:
-        raise UserError(f"{path} can't be read: {error}.", "choose another --workspace") from None
+        raise UserError(f"{path} can't be read: {error}.", fix) from None
     if found != version:
         raise UserError(
             f"{path} is of another version of Sightline (schema {found}, not {version}) and can't be written.",
-            "choose another --workspace, or let this account write there once",
+            f"{fix}, or let this account write there once",
         )
     return database
 

@@ -25,6 +25,7 @@ from sightline.metrics.statistics.paired import PairedDifference, paired_differe
 from sightline.metrics.statistics.significance import holm, tie_letters
 from sightline.metrics.statistics.splits import FLIPS
 from sightline.metrics.task_table import Bools, TaskTable, by_slice, task_table
+from sightline.plain_text import signed
 from sightline.types import Estimate, ScoreWarning, TaskKind
 
 _Differences: TypeAlias = Callable[..., dict[str, PairedDifference]]
@@ -541,6 +542,6 @@ def _by_people(scores: Scores, metric: str) -> Estimate:
 def _signed(found: PairedDifference) -> str:
     """Mean and interval, to a third decimal where the interval is narrow."""
     if found.no_interval is not None:
-        return f"{found.mean:+z.2f} [{found.no_interval}]"
+        return f"{signed(found.mean, 2)} [{found.no_interval}]"
     places = 2 if found.high - found.low >= 0.04 else 3
-    return f"{found.mean:+z.{places}f} [{found.low:+z.{places}f}, {found.high:+z.{places}f}]"
+    return f"{signed(found.mean, places)} [{signed(found.low, places)}, {signed(found.high, places)}]"

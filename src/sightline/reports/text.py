@@ -26,11 +26,6 @@ def estimate(found: Estimate | None) -> str:
     return DASH if found is None else str(found)
 
 
-def signed(value: float) -> str:
-    """A difference, with its sign."""
-    return f"{value:+z.3f}"
-
-
 def p_value(p: float) -> str:
     """`< 0.001`, or three decimals."""
     return "< 0.001" if p < 0.001 else f"{p:.3f}"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any, SupportsIndex, overload
 
 from sightline.corpus.album import PictureResult
 from sightline.display import Shown, Table, Thumbnail, pictures, place_of, quiet
 from sightline.english import counted
 from sightline.errors import StoppedError
+from sightline.io.files import picture_path
 from sightline.plain_text import printable
 from sightline.types import Method, Picture
 from sightline.types.task_table import thumbnail_of
@@ -61,14 +63,21 @@ class Hit(Shown):
         return (pictures([self.thumbnail()]),)
 
     def cells(self) -> tuple[str, ...]:
-        """Score, id, time, place and tags, as a terminal can show them."""
+        """Score, path, time, place and tags, as a terminal can show them."""
         picture = self.picture
         when = "" if picture.taken_at is None else picture.taken_at.strftime("%Y-%m-%d %H:%M")
         where = self.place or ""
         if not where and picture.lat is not None and picture.lon is not None:
             where = f"{picture.lat:.4f}, {picture.lon:.4f}"
-        name = printable(picture.id) + (f" (+{counted(len(self.also_at), 'copy', 'copies')})" if self.also_at else "")
+        name = printable(self._path()) + (f" (+{counted(len(self.also_at), 'copy', 'copies')})" if self.also_at else "")
         return f"{self.score:.3f}", name, when, where, ", ".join(self.tags[:_TAGS])
+
+    def _path(self) -> str:
+        """Where the picture can be opened from here; its id, where it is no file of this machine."""
+        path, here = picture_path(self.picture.uri, Path()), Path.cwd()
+        if path is None:
+            return self.picture.id
+        return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
     def thumbnail(self) -> Thumbnail:
         """How a notebook shows it."""
@@ -149,7 +158,7 @@ class Results(PictureResult, Table[Hit]):
         return replace(self, hits=self.hits[at]) if isinstance(at, slice) else self.hits[place_of(at, len(self.hits))]
 
     def __str__(self) -> str:
-        """A line for each hit: score, id, time, place, tags; or why there is none."""
+        """A line for each hit: score, path, time, place, tags; or why there is none."""
         if not self.hits:
             return f"  {self._why_nothing()}"
         rows = [hit.cells() for hit in self.hits]

@@ -52,6 +52,7 @@ METADATA, LEARNED, POPULAR, RANDOM = "metadata", "learned", "majority", "random"
 SHORTCUTS = frozenset({"names", "exif", METADATA, LEARNED, POPULAR})
 """What has nothing to do with the content of a picture: a query that these solve tests nothing."""
 _DEPTH = 100
+_SEED = 0
 
 
 class BaselineRanker(Protocol):
@@ -103,15 +104,16 @@ class Baseline:
     unknown: tuple[str, ...] = ()
 
 
-def blind_baselines(
-    benchmark: Benchmark, seed: int = 0, learned: LearnedShortcut | None = None
-) -> tuple[Baseline, ...]:
+def blind_baselines(benchmark: Benchmark, learned: LearnedShortcut | None = None) -> tuple[Baseline, ...]:
     """All of them on rank tasks; a source that tells nothing of any picture is left out."""
-    return tuple(_measured(ranker, benchmark) for ranker in blind_rankers(benchmark, seed, learned))
+    return tuple(_measured(ranker, benchmark) for ranker in blind_rankers(benchmark, learned))
 
 
-def blind_rankers(benchmark: Benchmark, seed: int = 0, learned: LearnedShortcut | None = None) -> list[BlindRanker]:
-    """By words of each source, by the learned model where one was fitted, by popularity, and by chance."""
+def blind_rankers(benchmark: Benchmark, learned: LearnedShortcut | None = None) -> list[BlindRanker]:
+    """By words of each source, by the learned model where one was fitted, by popularity, and by chance.
+
+    Chance is one and the same draw wherever it is shown, so that a benchmark has one figure for it.
+    """
     told_by: list[tuple[str, list[tuple[str, str]]]] = [(by, list(told(benchmark, by))) for by in _WORDS]
     told_by.append((METADATA, list(_metadata(benchmark))))
     found = []
@@ -123,20 +125,20 @@ def blind_rankers(benchmark: Benchmark, seed: int = 0, learned: LearnedShortcut 
     if learned is not None and learned.ranker is not None:
         found.append(BlindRanker(LEARNED, _by_model(learned.ranker, benchmark), every))
     found.append(BlindRanker(POPULAR, _by_popularity(benchmark), every))
-    found.append(BlindRanker(RANDOM, _by_lot(benchmark, seed), every))
+    found.append(BlindRanker(RANDOM, _by_lot(benchmark), every))
     return found
 
 
 def _measured(ranker: BlindRanker, benchmark: Benchmark) -> Baseline:
     ndcg, success, context = metric("ndcg@10"), metric("success@1"), Context()
     values: tuple[list[float | None], list[float | None]] = ([], [])
+    answer = _answers(ranker, benchmark)
     solved, unknown, by_chance = [], [], 0.0
     for task, truth in _ranked(benchmark):
-        left = ranker.judged(truth)
-        if not isinstance(left, Relevance):
+        left, whole = ranker.judged(truth), answer(task)
+        if not isinstance(left, Relevance) or not isinstance(whole, Ranking):
             unknown.append(task.id)
             continue
-        whole = Ranking(tuple(ranker.rank(task, None, _DEPTH)))
         for column, one in zip(values, (ndcg, success), strict=True):
             column.append(one(left, whole, context))
         relevant = {picture for picture, grade in left.grades.items() if grade > 0}
@@ -169,7 +171,6 @@ def score_blind_baselines(
     base: Path | None = None,
     *,
     metrics: Sequence[str] | None = None,
-    seed: int = 0,
     files: CorpusFiles | None = None,
 ) -> dict[str, BlindScore]:
     """Every baseline that can do tasks of the benchmark, scored as a run is: by default, by the headline metrics.
@@ -179,15 +180,15 @@ def score_blind_baselines(
     """
     files = files or read_files(benchmark.corpus.pictures, base)
     names = tuple(metrics or headline_metrics(benchmark))
-    learned = learn_shortcut(benchmark, files, seed)
-    rankers = {ranker.by: ranker for ranker in blind_rankers(benchmark, seed, learned)}
+    learned = learn_shortcut(benchmark, files)
+    rankers = {ranker.by: ranker for ranker in blind_rankers(benchmark, learned)}
     if not any(task.kind in FINDING for task in benchmark.tasks.values()):
         rankers = {by: rankers[by] for by in (POPULAR, RANDOM)}
-    return {by: _scored(ranker, benchmark, names, seed) for by, ranker in rankers.items()}
+    return {by: _scored(ranker, benchmark, names) for by, ranker in rankers.items()}
 
 
-def _scored(ranker: BlindRanker, benchmark: Benchmark, names: Sequence[str], seed: int) -> BlindScore:
-    answer = _answers(ranker, benchmark, seed)
+def _scored(ranker: BlindRanker, benchmark: Benchmark, names: Sequence[str]) -> BlindScore:
+    answer = _answers(ranker, benchmark)
     truth: dict[str, Truth] = {}
     attempts, unknown = [], []
     for task in benchmark.tasks.values():
@@ -199,17 +200,17 @@ def _scored(ranker: BlindRanker, benchmark: Benchmark, names: Sequence[str], see
         if left is not None:
             truth[task.id] = left
     part = replace(benchmark, tasks=Tasks({one.task_id: benchmark.tasks[one.task_id] for one in attempts}), truth=truth)
-    run = Run(benchmark.name, f"blind:by={ranker.by}", tuple(attempts), benchmark.checksum, seed=seed)
+    run = Run(benchmark.name, f"blind:by={ranker.by}", tuple(attempts), benchmark.checksum, seed=_SEED)
     kinds = {task.kind for task in part.tasks.values()}
     fitting = [name for name in names if kinds_scored(name, kinds)]
-    scores = evaluate(part, run, fitting, seed=seed) if fitting else None
+    scores = evaluate(part, run, fitting, seed=_SEED) if fitting else None
     return BlindScore(ranker.by, scores, len(ranker.known), tuple(unknown))
 
 
-def _answers(ranker: BlindRanker, benchmark: Benchmark, seed: int) -> Callable[[Task], Prediction | None]:
+def _answers(ranker: BlindRanker, benchmark: Benchmark) -> Callable[[Task], Prediction | None]:
     """What the baseline says of a task; None for kinds of task that it does not do."""
     scopes = Scopes(benchmark.corpus)
-    setting = SystemSetting(visible(benchmark), benchmark.truth, seed=seed)
+    setting = SystemSetting(visible(benchmark), benchmark.truth, seed=_SEED)
     majority = BlindMajority(BlindOptions(by="majority"), setting) if ranker.by == POPULAR else None
     chance = BlindChance(BlindOptions(by="random"), setting) if ranker.by == RANDOM else None
     sizes = _set_sizes(benchmark)
@@ -308,11 +309,11 @@ def _by_popularity(benchmark: Benchmark) -> BaselineRanker:
     return rank
 
 
-def _by_lot(benchmark: Benchmark, seed: int) -> BaselineRanker:
+def _by_lot(benchmark: Benchmark) -> BaselineRanker:
     every = sorted(benchmark.corpus.pictures)
 
     def rank(task: Task, allowed: Collection[str] | None, k: int) -> Sequence[str]:
         pictures = every if allowed is None else sorted(allowed)
-        return Random(f"{seed}/{task.id}").sample(pictures, min(k, len(pictures)))
+        return Random(f"{_SEED}/{task.id}").sample(pictures, min(k, len(pictures)))
 
     return rank

@@ -26,7 +26,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from sightline import __version__
 from sightline.english import counted
 from sightline.errors import SightlineError
-from sightline.plain_text import one_line, short
+from sightline.plain_text import one_line, short, signed
 from sightline.reports import text as words
 from sightline.reports.html import page_style
 from sightline.types import Failure
@@ -87,7 +87,7 @@ def _environment() -> Environment:
             "address": address,
             "counted": counted,
             "version": __version__,
-            "words": SimpleNamespace(**{**vars(words), "one_line": one_line, "short": short}),
+            "words": SimpleNamespace(**{**vars(words), "one_line": one_line, "short": short, "signed": signed}),
             "raw": Markup,
         }
     )

@@ -11,7 +11,7 @@ from sightline.authoring.dataset.card_checks import SplitCheck, TieCheck
 from sightline.authoring.dataset.metadata import DatasetFacts, bibtex, judged_by, quoted, size_category
 from sightline.authoring.dataset.tables import DatasetConfig
 from sightline.benchmark.grade import GRADES
-from sightline.benchmark.label_quality import LabelQuality, label_quality
+from sightline.benchmark.label_quality import WIDEST, LabelQuality, label_quality
 from sightline.english import counted
 from sightline.plain_text import one_line
 
@@ -179,8 +179,11 @@ def _checked(found: LabelQuality | None) -> str:
     if found is None:
         return "No person has checked them; treat differences of a few percent with care."
     right, people = found.right, counted(found.people, "person", "people")
+    checked = f"{found.checked:,} of {found.labels:,} labels were checked by {people}"
+    if found.needed:
+        return f"{checked}; {right.reason} to say how many are right."
     return (
-        f"{found.checked:,} of {found.labels:,} labels were checked by {people}; by that {right.mean:.1%} of all are "
+        f"{checked}; by that {right.mean:.1%} of all are "
         f"right ({right.no_interval or f'95 % interval {right.low:.1%} to {right.high:.1%}'})."
     )
 
@@ -193,7 +196,8 @@ def _flat(values: Mapping[str, Any], before: str = "", depth: int = _DEPTH) -> I
             case {"mean": int() | float() as mean, "reason": str() as reason}:
                 yield label, f"{mean:.3f}, {reason}, n = {value.get('n', '?')}"
             case {"mean": int() | float() as mean, "low": int() | float() as low, "high": int() | float() as high}:
-                yield label, f"{mean:.3f} [{low:.3f}, {high:.3f}], n = {value.get('n', '?')}"
+                interval = "too few to say" if high - low > WIDEST else f"[{low:.3f}, {high:.3f}]"
+                yield label, f"{mean:.3f} {interval}, n = {value.get('n', '?')}"
             case {"value": int() | float() as mean, "low": int() | float() as low, "high": int() | float() as high}:
                 yield label, f"{mean:.4g} [{low:.4g}, {high:.4g}]"
             case Mapping() if depth > 1:

@@ -9,11 +9,11 @@ from typing import TypeAlias
 from sightline.english import counted
 from sightline.metrics.comparison import PairedComparison
 from sightline.metrics.scores import TaskScore
-from sightline.plain_text import short
+from sightline.plain_text import short, signed
 from sightline.reports.blocks import Block, Cell, FileLink, Fold, PagePart, Row, TableBlock, Tone, numeric
 from sightline.reports.scored_run import ReportedRun
 from sightline.reports.sections import FileNames, ReportSection
-from sightline.reports.text import DASH, p_value, score, signed
+from sightline.reports.text import DASH, p_value, score
 
 _SHOWN = 60
 _PROMPT = 90

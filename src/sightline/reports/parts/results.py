@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from sightline.english import counted, listed
 from sightline.markup import Markup
-from sightline.plain_text import short
+from sightline.plain_text import short, signed
 from sightline.reports.blocks import (
     Block,
     Cell,
@@ -25,7 +25,7 @@ from sightline.reports.blocks import (
 from sightline.reports.charts import Band, Curve, PlotDot, curve_plot, dot_plot
 from sightline.reports.scored_run import ReportedRun
 from sightline.reports.sections import ReportSection
-from sightline.reports.text import DASH, LETTERS, estimate, interval, p_value, score, signed
+from sightline.reports.text import DASH, LETTERS, estimate, interval, p_value, score
 from sightline.runs.trust import CHECK_FIX, REHEARSAL, is_circular, is_rehearsal
 from sightline.types import Estimate, TaskKind
 

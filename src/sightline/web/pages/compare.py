@@ -10,11 +10,12 @@ from starlette.responses import Response
 
 from sightline.metrics.comparison import PairedComparison
 from sightline.metrics.tables import warning_text
+from sightline.plain_text import signed
 from sightline.reports.blocks import Cell, Row, TableBlock, numeric
 from sightline.reports.html import to_fragment
 from sightline.reports.parts.differences import by_task, mean_score
 from sightline.reports.scored_run import ReportedRun, compare_runs, read_scored, trust_of, with_own_names
-from sightline.reports.text import p_value, signed
+from sightline.reports.text import p_value
 from sightline.web.app_state import AppState, missing
 from sightline.web.library import LoadedBenchmark
 from sightline.web.pages.bench import parts_of
