@@ -448,10 +448,9 @@ def leaderboard(
 
     Examples
     --------
-    >>> _ = sightline.score("bench", "run"), sightline.score("bench", "other_run")
-    >>> board = sightline.leaderboard(".", "ndcg@10", out="boards")
+    >>> board = sightline.leaderboard(".", "ndcg@10", benchmark="bench", out="boards")
     >>> len(board)
-    2
+    3
     """
     from sightline.reports.sections import score_on
 
