@@ -115,16 +115,41 @@ def test_another_metric_ranks_too(made: Folders) -> None:
 def test_runs_that_are_broken_or_not_scored_are_listed_with_the_reason(copied: Folders) -> None:
     unscored, broken, garbled, _ = copied.runs
     (unscored / "scores.json").unlink()
+    shutil.move(copied.benchmark, copied.benchmark.with_name("elsewhere"))
     (broken / "run.json").write_text("{")
     (garbled / "scores.json").write_text('{"schema": 99}')
     found = leaderboard(copied.runs[0].parent)
     reasons = {run.folder: run.reason for run in found.left_out}
     assert set(reasons) == {folder.name for folder in (unscored, broken, garbled)}
-    assert "has no scores.json" in reasons[unscored.name] and "sightline score" in reasons[unscored.name]
+    assert (
+        'its benchmark "harbour" was not found' in reasons[unscored.name]
+        and "sightline score" in reasons[unscored.name]
+    )
     assert "run.json" in reasons[broken.name] and "schema" in reasons[garbled.name]
     assert [place.name for board in found.boards for place in board.places] == ["text only"]
     text = found.files[0].read_text("utf-8").replace("\\", "")
     assert all(folder in text for folder in reasons)
+
+
+@pytest.mark.parametrize("known", ["by another run", "above", "given"])
+def test_runs_that_are_not_scored_yet_are_scored(copied: Folders, tmp_path: Path, known: str) -> None:
+    root, bench = copied.runs[0].parent, copied.benchmark
+    whole = {place.name: place.estimate for place in build_leaderboard(root).boards[0].places}
+    for run in copied.runs[known == "by another run" :]:
+        (run / "scores.json").unlink()
+    if known == "above":
+        root = Path(shutil.move(root, bench / "runs"))
+    elif known == "given":
+        bench = Path(shutil.move(bench, tmp_path / "elsewhere"))
+    found = leaderboard(root, benchmark=bench if known == "given" else None)
+    assert not found.left_out and {place.name: place.estimate for place in found.boards[0].places} == whole
+    assert all((root / run.name / "scores.json").is_file() for run in copied.runs)
+
+
+def test_what_only_shows_a_board_scores_nothing(copied: Folders) -> None:
+    (copied.runs[0] / "scores.json").unlink()
+    (left,) = build_leaderboard(copied.runs[0].parent).left_out
+    assert "has no scores.json" in left.reason and not (copied.runs[0] / "scores.json").exists()
 
 
 def test_runs_without_the_metric_are_listed(copied: Folders) -> None:

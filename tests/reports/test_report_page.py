@@ -230,7 +230,7 @@ def test_a_run_without_scores_is_scored_where_its_benchmark_is_given(tmp_path: P
 
 def test_a_run_without_scores_or_benchmark_is_refused_with_the_fix(tmp_path: Path) -> None:
     _, runs = write_all(tmp_path, tasks=36, systems=("agent",))
-    with pytest.raises(UserError, match='its benchmark "harbour" is not among the sources') as caught:
+    with pytest.raises(UserError, match='its benchmark "harbour" was not found') as caught:
         write_report(runs, tmp_path / "page.html")
     assert f"sightline score BENCH {runs[0]}" in str(caught.value)
     assert not (tmp_path / "page.html").exists()

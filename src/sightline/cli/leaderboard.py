@@ -14,6 +14,7 @@ def leaderboard(
     /,
     *,
     metric: str | None = None,
+    benchmark: Path | None = None,
     out: Path | None = None,
     rehearsal: Switch = False,
     common: Common = Common(),
@@ -27,7 +28,7 @@ def leaderboard(
     """
     from sightline.metrics.tables import warning_text
 
-    found = rank_runs(directory, metric, out=out, rehearsal=rehearsal)
+    found = rank_runs(directory, metric, benchmark=benchmark, out=out, rehearsal=rehearsal)
     common.show(found)
     if not common.json:
         common.warn(map(warning_text, found.warnings))

@@ -9,19 +9,22 @@ import gc
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from sightline.benchmark.files import HEADER as BENCHMARK_FILE
+from sightline.benchmark.folder import read_benchmark
 from sightline.display import Table, html_table, interval_bar, quiet
 from sightline.english import counted, some
 from sightline.errors import UserError
 from sightline.io.files import PathLike, as_path
 from sightline.io.jsonl import dump
 from sightline.metrics.comparison import RunOrder, SystemStanding
-from sightline.metrics.scores import lowest_grade
+from sightline.metrics.scores import Scores, lowest_grade, read_scores
 from sightline.metrics.tables import grade_blocks, trust_text, warning_blocks, warning_text
 from sightline.plain_text import one_line, text_table
 from sightline.reports.blocks import Row, TableBlock, numeric
@@ -39,7 +42,7 @@ from sightline.reports.scored_run import (
 from sightline.reports.text import DASH, LETTERS, estimate, seconds
 from sightline.runs.folder import HEADER
 from sightline.runs.trust import REHEARSAL, REHEARSAL_FIX
-from sightline.types import Estimate, ScoreWarning
+from sightline.types import Benchmark, Estimate, Run, ScoreWarning
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,9 +187,16 @@ def _record(board: BenchmarkBoard, place: LeaderboardRow) -> dict[str, Any]:
 
 
 def build_leaderboard(
-    folder: PathLike, metric: str | None = None, *, rehearsal: bool = False, also: Iterable[Path] = ()
+    folder: PathLike,
+    metric: str | None = None,
+    *,
+    rehearsal: bool = False,
+    also: Iterable[Path] = (),
+    score: Callable[[Path, Run], Scores] | None = None,
 ) -> Leaderboard:
     """Read every run below a folder, and below others `also`; those that can't be ranked are listed with the reason.
+
+    Runs without scores are scored by `score`, where it is given.
 
     On a benchmark of the grade `rehearsal` no run has a rank unless `rehearsal` is given.
 
@@ -195,7 +205,7 @@ def build_leaderboard(
     root = as_path(folder, "a folder with runs")
     if not root.is_dir():
         raise UserError(f"there is no folder {root}.", "give the folder that holds the runs")
-    runs, left_out = _read(root, (root, *also))
+    runs, left_out = _read(root, (root, *also), score)
     if not runs and not left_out:
         raise UserError(f"there is no run below {root}.", f"give a folder that holds folders with {HEADER}")
     known = dict.fromkeys(name for run in runs for name in run.scores.metrics)
@@ -213,7 +223,9 @@ def build_leaderboard(
     return Leaderboard(root, tuple(boards), tuple(sorted(left_out, key=lambda run: run.folder)))
 
 
-def _read(root: Path, places: Iterable[Path]) -> tuple[list[ReportedRun], list[UnrankedRun]]:
+def _read(
+    root: Path, places: Iterable[Path], score: Callable[[Path, Run], Scores] | None
+) -> tuple[list[ReportedRun], list[UnrankedRun]]:
     """The runs that can be read with their scores, and those that can't."""
     runs: list[ReportedRun] = []
     left_out: list[UnrankedRun] = []
@@ -224,7 +236,7 @@ def _read(root: Path, places: Iterable[Path]) -> tuple[list[ReportedRun], list[U
     with _without_collection():
         for folder in dict.fromkeys(found for place in places for found in _run_folders(place, unreadable)):
             try:
-                runs.append(read_scored(folder))
+                runs.append(read_scored(folder, score))
             except UserError as error:
                 left_out.append(UnrankedRun(_below(root, folder), f"{error.message} {error.fix or ''}".strip()))
     return runs, left_out
@@ -394,10 +406,27 @@ def _row(place: LeaderboardRow) -> Row:
     )
 
 
+def _benchmarks_of(root: Path) -> list[Benchmark]:
+    """The benchmarks that lie above runs, and those that other runs were scored on."""
+    places: dict[Path, None] = {}
+    for folder in _run_folders(root, lambda _: None):
+        places.update(dict.fromkeys(folder.resolve().parents))
+        with suppress(UserError):
+            places[Path(read_scores(folder).benchmark_folder or folder)] = None
+    return [read_benchmark(place) for place in places if (place / BENCHMARK_FILE).is_file()]
+
+
 def leaderboard(
-    folder: PathLike, metric: str | None = None, *, out: PathLike | None = None, rehearsal: bool = False
+    folder: PathLike,
+    metric: str | None = None,
+    *,
+    benchmark: PathLike | None = None,
+    out: PathLike | None = None,
+    rehearsal: bool = False,
 ) -> Leaderboard:
     """Rank all runs below a folder, by benchmark; write `leaderboard.md`, `.csv` and `.json`.
+
+    Runs without scores are scored, where their benchmark is found: above them, or where another run was scored.
 
     Parameters
     ----------
@@ -405,6 +434,8 @@ def leaderboard(
         A folder that holds the folders of runs, at any depth.
     metric:
         What to rank by; the first metric of each benchmark when not given.
+    benchmark:
+        The benchmark of runs that have no scores yet, where it would not be found.
     out:
         Where to write the three files; the folder itself when not given.
     rehearsal:
@@ -417,18 +448,27 @@ def leaderboard(
 
     Examples
     --------
-    >>> _ = sightline.score("bench", "run"), sightline.score("bench", "other_run")
-    >>> board = sightline.leaderboard(".", "ndcg@10", out="boards")
+    >>> board = sightline.leaderboard(".", "ndcg@10", benchmark="bench", out="boards")
     >>> len(board)
-    2
+    3
     """
-    found = build_leaderboard(folder, metric, rehearsal=rehearsal)
+    from sightline.reports.sections import score_on
+
+    @cache
+    def benchmarks() -> list[Benchmark]:
+        given = None if benchmark is None else as_path(benchmark, "a benchmark")
+        return _benchmarks_of(as_path(folder, "a folder with runs")) if given is None else [read_benchmark(given)]
+
+    def score(run: Path, header: Run) -> Scores:
+        return score_on(benchmarks(), run, header)
+
+    found = build_leaderboard(folder, metric, rehearsal=rehearsal, score=score)
     if not found.boards:
         first = found.left_out[0]
         raise UserError(
             f"none of the {counted(len(found.left_out), 'run')} below {found.folder} can be ranked: {first.folder}: "
             f"{first.reason}",
-            "Score them first: sightline score BENCH RUN.",
+            "Score them first: sightline score BENCH RUN; or name their benchmark: --benchmark BENCH (benchmark=).",
         )
     if not rehearsal and all(board.grade == "rehearsal" for board in found.boards):
         names = some(dict.fromkeys(board.benchmark for board in found.boards), 3)

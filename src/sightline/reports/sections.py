@@ -196,7 +196,7 @@ def gather(sources: Sequence[PathLike], *, date: datetime | None = None, rehears
     """
     folders = _folders(sources)
     benchmarks = [read_benchmark(folder) for folder, marker in folders.items() if marker == BENCHMARK_FILE]
-    score = partial(_score, benchmarks)
+    score = partial(score_on, benchmarks)
     runs = [read_scored(folder, score, benchmarks) for folder, marker in folders.items() if marker == RUN_FILE]
     sections = _sections(benchmarks, runs, rehearsal)
     dates = [run.scored_at for run in runs] or [
@@ -230,13 +230,13 @@ def _folders(sources: Iterable[PathLike]) -> dict[Path, str]:
     return found
 
 
-def _score(benchmarks: Sequence[Benchmark], folder: Path, header: Run) -> Scores:
+def score_on(benchmarks: Sequence[Benchmark], folder: Path, header: Run) -> Scores:
     """Score a run on its benchmark and keep the scores with it."""
     named = [benchmark for benchmark in benchmarks if benchmark.name == header.benchmark]
     same = [benchmark for benchmark in named if benchmark.is_version(header.benchmark_checksum)]
     if not named:
         raise UserError(
-            f'{folder} has no scores, and its benchmark "{header.benchmark}" is not among the sources.',
+            f'{folder} has no scores, and its benchmark "{header.benchmark}" was not found.',
             f"give the benchmark's folder too, or score the run first: sightline score BENCH {folder}",
         )
     # A run of another version is refused by `evaluate`, which says so.
