@@ -10,7 +10,7 @@ from pathlib import Path
 from sightline.benchmark.files import ANNOTATIONS, HEADER
 from sightline.benchmark.folder import read_benchmark
 from sightline.benchmark.problems import stop
-from sightline.benchmark.table import CURRENT, TableSource
+from sightline.benchmark.table import TableSource
 from sightline.calls.session import Session
 from sightline.corpus.scan import checked_places, scan_folder
 from sightline.errors import UserError
@@ -152,4 +152,4 @@ def read_annotations(path: PathLike) -> Iterator[Annotation]:
     if not file.is_file():
         raise UserError(f"there is no file {file}.", "check the path after --annotations")
     table = replace(ANNOTATIONS, name=file.name)
-    return (said for _, said in TableSource(file.parent, CURRENT, stop).rows(table))
+    return (said for _, said in TableSource(file.parent, stop).rows(table))

@@ -14,11 +14,10 @@ import pytest
 
 from sightline.errors import UserError
 from sightline.io import append_only_file
-from sightline.runs.folder import RunWriter, read_run, write_run
+from sightline.runs.folder import RunWriter, read_run
 from sightline.types import Attempt, Failure, LedgerEntry, Run, Text
 
 HEADER = Run("bench", "system", (), seed=1, limits={"tasks": 10}, versions={"sightline": "0.1.0"})
-V1 = Path(__file__).parents[1] / "benchmark" / "data" / "v1" / "run"
 
 
 def attempt(number: int) -> Attempt:
@@ -169,18 +168,6 @@ def test_a_writer_killed_before_the_header_was_there_can_begin_again(tmp_path: P
     with RunWriter.open(tmp_path, HEADER) as writer:
         writer.append(attempt(0))
     assert {entry.name for entry in tmp_path.iterdir()} == {"run.json", "predictions.jsonl", "ledger.jsonl"}
-
-
-def test_a_run_of_an_older_version_is_brought_up_to_date_first(tmp_path: Path) -> None:
-    write_run(read_run(V1), tmp_path / "current")
-    (tmp_path / "old").mkdir()
-    for file in V1.iterdir():
-        (tmp_path / "old" / file.name).write_bytes(file.read_bytes())
-    header = Run("harbour", "hybrid", (), parameters={"k": 10}, versions={"sightline": "0.0.9"}, seed=7)
-    with RunWriter.open(tmp_path / "old", header) as writer:
-        assert len(writer.done) == 3
-        writer.append(Attempt("q4", Text("new")))
-    assert read_run(tmp_path / "old").attempts == (*read_run(V1).attempts, Attempt("q4", Text("new")))
 
 
 def test_a_wrong_line_in_the_middle_stops_the_going_on(tmp_path: Path) -> None:

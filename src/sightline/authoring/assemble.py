@@ -32,7 +32,7 @@ from sightline.benchmark.formats.benchmaker_reader import BenchmakerPictures, Ju
 from sightline.benchmark.formats.rows import checked, read_rows
 from sightline.benchmark.problems import stop
 from sightline.benchmark.provenance import CARD_FIELD, Provenance, is_model
-from sightline.benchmark.table import CURRENT, TableSource
+from sightline.benchmark.table import TableSource
 from sightline.benchmark.validation import validate_benchmark
 from sightline.english import counted
 from sightline.errors import UserError
@@ -220,7 +220,7 @@ class _Reading:
         path = self._before / REVIEWS.name
         if not path.is_file():
             return
-        words = {task.id: task.text for _, task in TableSource(self._before, CURRENT, stop).rows(TASKS)}
+        words = {task.id: task.text for _, task in TableSource(self._before, stop).rows(TASKS)}
         for review in read_reviews(path):
             same = review.task in asked and asked[review.task].text == words.get(review.task)
             if same and (review.picture is None or review.picture in pictures):
@@ -326,7 +326,7 @@ def _filled(note: Annotation, flat: Annotation | None) -> Annotation:
 def read_reviews(path: Path) -> Sequence[Review]:
     """What people decided, from a file as a benchmark has it; the first wrong line is named."""
     table = replace(REVIEWS, name=path.name)
-    return tuple(review for _, review in TableSource(path.parent, CURRENT, stop).rows(table))
+    return tuple(review for _, review in TableSource(path.parent, stop).rows(table))
 
 
 @dataclass(frozen=True, slots=True)

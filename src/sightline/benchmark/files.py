@@ -57,15 +57,8 @@ def checksum(parts: Mapping[str, str]) -> str:
 
     A shell says the same with `ls *.jsonl | grep -v reviews | xargs sha256sum | sha256sum`.
     """
-    return _digest({name: part for name, part in parts.items() if name != REVIEWS.name})
-
-
-def former_checksums(folder: Path, parts: Mapping[str, str]) -> frozenset[str]:
-    """What runs from before 2026-11-15 may call the same content: reviews were part of a checksum then.
-
-    Their file only grows, so each of its lines was the last one at some time.
-    """
-    return frozenset(_digest({**parts, REVIEWS.name: digest}) for digest in review_checksums(folder))
+    listing = "".join(f"{parts[name]}  {name}\n" for name in sorted(parts) if name != REVIEWS.name)
+    return hashlib.sha256(listing.encode()).hexdigest()
 
 
 def review_checksums(folder: Path) -> Iterator[str]:
@@ -78,8 +71,3 @@ def review_checksums(folder: Path) -> Iterator[str]:
         for line in file:
             digest.update(line)
             yield digest.hexdigest()
-
-
-def _digest(parts: Mapping[str, str]) -> str:
-    listing = "".join(f"{parts[name]}  {name}\n" for name in sorted(parts))
-    return hashlib.sha256(listing.encode()).hexdigest()

@@ -26,7 +26,6 @@ from sightline.benchmark.files import (
     TRUTH,
     checksum,
     checksums,
-    former_checksums,
 )
 from sightline.benchmark.grade import grade_of
 from sightline.benchmark.problems import Problem, ProblemsError, Report, explain, stop
@@ -117,7 +116,7 @@ def _same_words(row: Mapping[str, Any], task: Task) -> bool:
 def _lost_reviews(place: Path, kept: Collection[Review]) -> int:
     """How many decisions of people are not among those that are kept; a line that can't be read is one, too."""
     unreadable: list[Problem] = []
-    rows = TableSource(place, CURRENT, unreadable.extend, growing=True).rows(REVIEWS)
+    rows = TableSource(place, unreadable.extend, growing=True).rows(REVIEWS)
     lost = Counter(_decision(review) for _, review in rows) - Counter(map(_decision, kept))
     return lost.total() + len({problem.line for problem in unreadable})
 
@@ -151,10 +150,10 @@ class OpenBenchmark:
 def open_benchmark(folder: PathLike, report: Report) -> OpenBenchmark:
     """Read `benchmark.json`; what is wrong with the tables later goes to `report`."""
     try:
-        header, version = read_header(folder, HEADER, "benchmark", BenchmarkRecord)
+        header = read_header(folder, HEADER, "benchmark", BenchmarkRecord)
     except ProblemsError as error:
         raise ProblemsError(map(_with_way, error.problems), error.fix) from error
-    return OpenBenchmark(header, TableSource(Path(folder), version, report))
+    return OpenBenchmark(header, TableSource(Path(folder), report))
 
 
 def _with_way(problem: Problem) -> Problem:
@@ -190,7 +189,7 @@ def read_benchmark(folder: PathLike, *, keep_going: bool = False, reviews: bool 
         judgments=_values(source, JUDGMENTS),
         reviews=_values(replace(source, growing=True), REVIEWS) if reviews else (),
         checksum=checksum(parts),
-        former_checksums=former_checksums(source.folder, parts) | same_tasks(header.card),
+        former_checksums=same_tasks(header.card),
         folder=source.folder,
     )
     if problems:

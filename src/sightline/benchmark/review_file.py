@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sightline.benchmark.files import REVIEWS
 from sightline.benchmark.problems import stop
-from sightline.benchmark.table import CURRENT, TableSource
+from sightline.benchmark.table import TableSource
 from sightline.errors import UserError
 from sightline.io.append_only_file import AppendOnlyFile
 from sightline.types import Review
@@ -19,7 +19,7 @@ _PATIENCE = 50
 
 def read_reviews(folder: Path) -> tuple[Review, ...]:
     """All lines, withdrawn ones and withdrawals too; a half last line counts as not written."""
-    source = TableSource(folder, CURRENT, stop, growing=True)
+    source = TableSource(folder, stop, growing=True)
     return tuple(review for _, review in source.rows(REVIEWS))
 
 

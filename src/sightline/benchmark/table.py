@@ -1,16 +1,12 @@
-"""A JSONL file of records: lines become values and values lines, and what is wrong is reported by line.
-
-Files state their schema version; older ones become current by one small step per version.
-"""
+"""A JSONL file of records: lines become values and values lines, and what is wrong is reported by line."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from pathlib import Path
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -23,87 +19,31 @@ from sightline.io.jsonl import CutOffError, LineError, dump, parse_line, read_js
 log = logging.getLogger(__name__)
 
 CURRENT = 2
+"""The schema version of benchmarks and runs."""
 
-RawRow: TypeAlias = dict[str, Any]
-Upgrade: TypeAlias = Callable[[RawRow], RawRow]
 H = TypeVar("H", bound=StrictRecord)
 R = TypeVar("R", bound=StrictRecord)
 V = TypeVar("V")
 
 
-def version_of(header: Any, path: Path) -> int:
-    """The schema version that `benchmark.json` or `run.json` states; a newer one than ours is refused."""
-    version = header.get("schema") if isinstance(header, dict) else None
-    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        expected = f"expected a schema version, an integer from 1 to {CURRENT}"
-        raise ProblemsError([Problem(path.name, None, "schema", expected)], f"is {path} one of Sightline's files?")
-    if version > CURRENT:
-        raise UserError(
-            f"{path} has schema {version}; this Sightline reads up to {CURRENT}.",
-            "upgrade: pip install --upgrade sightline",
-        )
-    return version
-
-
-def read_header(folder: PathLike, name: str, what: str, record: type[H]) -> tuple[H, int]:
-    """The header of a folder in its current form, and the schema version that it states."""
+def read_header(folder: PathLike, name: str, what: str, record: type[H]) -> H:
+    """The header of a folder, `benchmark.json` or `run.json`; one of another schema version than ours is refused."""
     path = Path(folder) / name
     if not path.is_file():
         raise UserError(f"{folder} is not a {what}: it has no {name}.", "give the folder that holds it")
     raw = read_json(path)
-    version = version_of(raw, path)
-    upgrade = upgrade_of(name, version)
+    version = raw.get("schema") if isinstance(raw, dict) else None
+    if type(version) is not int or version < 1:
+        expected = f"expected a schema version, the integer {CURRENT}"
+        raise ProblemsError([Problem(name, None, "schema", expected)], f"is {path} one of Sightline's files?")
+    if version != CURRENT:
+        newer = "upgrade: pip install --upgrade sightline"
+        fix = newer if version > CURRENT else "It is older than version 0.1.0, the first that later ones read."
+        raise UserError(f"{path} has schema {version}; this Sightline reads {CURRENT}.", fix)
     try:
-        return record.model_validate_json(dump(raw if upgrade is None else upgrade(raw))), version
+        return record.model_validate_json(dump(raw))
     except ValidationError as error:
         raise ProblemsError(explain(error, name, None, record.model_fields)) from error
-
-
-def upgrade_of(file: str, version: int) -> Upgrade | None:
-    """What turns a row of `file` in that version into a current one; None when there is nothing to do."""
-    if version == CURRENT:
-        return None
-    steps = [_STEPS[older][file] for older in range(version, CURRENT) if file in _STEPS[older]]
-
-    def upgrade(row: RawRow) -> RawRow:
-        return reduce(lambda older, step: step(older), steps, row)
-
-    return upgrade
-
-
-def _add_checksums(row: RawRow) -> RawRow:
-    return {**row, "schema": 2, "checksums": {}}
-
-
-def _state_version(row: RawRow) -> RawRow:
-    return {**row, "schema": 2}
-
-
-def _slices_to_labels(row: RawRow) -> RawRow:
-    if not isinstance(row.get("slices"), dict):
-        return row
-    labels = {
-        name: values[0] if isinstance(values, list) and len(values) == 1 else values
-        for name, values in row["slices"].items()
-    }
-    return {key: value for key, value in row.items() if key != "slices"} | {"labels": labels}
-
-
-def _failure_to_object(row: RawRow) -> RawRow:
-    if not isinstance(row.get("failure"), str):
-        return row
-    return {**row, "failure": {"kind": "unknown", "message": row["failure"]}}
-
-
-# From the version that is the key to the next one; each function takes and gives a row of that file.
-_STEPS: Mapping[int, Mapping[str, Upgrade]] = {
-    1: {
-        "benchmark.json": _add_checksums,
-        "tasks.jsonl": _slices_to_labels,
-        "run.json": _state_version,
-        "predictions.jsonl": _failure_to_object,
-    },
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,13 +91,12 @@ def plain_table(name: str, record: type[R], kind: Callable[..., V]) -> RecordTab
 
 @dataclass(frozen=True, slots=True)
 class TableSource:
-    """A folder of tables in one schema version, and where its problems go.
+    """A folder of tables, and where its problems go.
 
     In a `growing` folder, whose writer may have been stopped, a half last line counts as not written.
     """
 
     folder: Path
-    version: int
     report: Report
     growing: bool = False
 
@@ -168,11 +107,8 @@ class TableSource:
             if table.required:
                 self.report([Problem(table.name, None, None, "the file is not there")])
             return
-        upgrade = upgrade_of(table.name, self.version)
         for number, line in read_lines(path):
             try:
-                if upgrade is not None:
-                    line = dump(upgrade(_an_object(path, number, line)))
                 value = table.to_value(_record(table, path, number, line))
             except LineError as error:
                 if self.growing and isinstance(error, CutOffError):
@@ -204,10 +140,3 @@ def _record(table: RecordTable[R, V], path: Path, number: int, line: bytes) -> R
     except ValidationError:
         parse_line(path, number, line)  # When it is not JSON at all, that is the better message.
         raise
-
-
-def _an_object(path: Path, number: int, line: bytes) -> dict[str, Any]:
-    row = parse_line(path, number, line)
-    if not isinstance(row, dict):
-        raise LineError(path, number, "expected an object")
-    return row

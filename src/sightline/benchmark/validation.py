@@ -68,8 +68,6 @@ def validate_benchmark(folder: PathLike, *, check_pictures: bool = False) -> tup
 
 def _compare_checksums(opened: OpenBenchmark) -> Iterator[Problem]:
     stated = opened.header.checksums
-    if opened.source.version == 1:  # It had none.
-        return
     found = checksums(opened.source.folder)
     for name in sorted({*stated, *found}):
         if name == REVIEWS.name and _has_only_grown(stated.get(name), opened.source.folder):

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from sightline.benchmark.problems import Problem, ProblemsError, Report, explain, stop
 from sightline.benchmark.provenance import SHOW_ANNOTATIONS
-from sightline.benchmark.table import CURRENT, TableSource, plain_table, read_header, table
+from sightline.benchmark.table import TableSource, plain_table, read_header, table
 from sightline.engine.user_functions import function_name
 from sightline.english import listed
 from sightline.errors import UserError
@@ -127,8 +127,8 @@ class OpenRun:
 
 def open_run(folder: PathLike, report: Report) -> OpenRun:
     """Read `run.json`; what is wrong with the tables later goes to `report`."""
-    header, version = read_header(folder, HEADER, "run", RunRecord)
-    return OpenRun(header, TableSource(Path(folder), version, report, growing=True))
+    header = read_header(folder, HEADER, "run", RunRecord)
+    return OpenRun(header, TableSource(Path(folder), report, growing=True))
 
 
 def write_header(run: Run, folder: Path, before: RunRecord | None = None) -> None:
@@ -229,10 +229,7 @@ def _make_ready(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UserError(f"{folder} can't be made: {error.strerror}.", "choose another folder") from error
-    if (folder / HEADER).is_file():
-        if open_run(folder, stop).source.version < CURRENT:
-            write_run(read_run(folder), folder)  # New lines must not follow lines of an older version.
-    elif not all(_is_left_by_a_stop(entry) for entry in folder.iterdir()):
+    if not (folder / HEADER).is_file() and not all(_is_left_by_a_stop(entry) for entry in folder.iterdir()):
         raise UserError(f"{folder} holds other things and no {HEADER}.", "choose a new or an empty folder")
 
 

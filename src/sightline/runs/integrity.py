@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sightline.benchmark.problems import Problem
-from sightline.benchmark.table import CURRENT, read_header
+from sightline.benchmark.table import read_header
 from sightline.english import listed
 from sightline.io.files import PathLike, sha256_of
 from sightline.io.jsonl import dump, write_json
@@ -53,7 +53,7 @@ def _own_sum(header: RunRecord) -> FileSum:
 
 def seal(folder: Path, sums: Mapping[str, FileSum], **changed: bool) -> None:
     """Note checksums in `run.json`; those of other files stay."""
-    header = _header(folder)[0]
+    header = _header(folder)
     update = {"checksums": {**header.checksums, **sums}, **changed}
     write_run_header(header.model_copy(update=update), folder)
 
@@ -61,17 +61,17 @@ def seal(folder: Path, sums: Mapping[str, FileSum], **changed: bool) -> None:
 def keep_scores(scores: Scores, folder: PathLike) -> None:
     """Write `scores.json` and `per_task.csv` of a run, and note their checksums."""
     write_scores(scores, folder)
-    if (Path(folder) / HEADER).is_file() and _header(folder)[1] == CURRENT:
+    if (Path(folder) / HEADER).is_file():
         seal(Path(folder), {name: sum_of(Path(folder) / name) for name in (SCORES_FILE, PER_TASK_FILE)})
 
 
-def _header(folder: PathLike) -> tuple[RunRecord, int]:
+def _header(folder: PathLike) -> RunRecord:
     return read_header(folder, HEADER, "run", RunRecord)
 
 
 def changes(folder: PathLike) -> Iterator[Problem]:
     """What of a run is not what was written; a run that was stopped has grown since, which is no change."""
-    header = _header(folder)[0]
+    header = _header(folder)
     for name, stated in header.checksums.items():
         path = Path(folder) / name
         if name == HEADER:

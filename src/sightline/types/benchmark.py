@@ -98,8 +98,8 @@ class _Fields(Table[Task]):
 class Benchmark(_Fields):
     """Corpus, tasks, truth, metrics and card; `checksum` names exactly this content once it is on disk.
 
-    Its rows are its tasks; `benchmark.tasks[:5]` are the first five. `former_checksums` are names that older releases
-    gave to it; `folder` is where it was read from.
+    Its rows are its tasks; `benchmark.tasks[:5]` are the first five. `former_checksums` are versions with the same
+    tasks, whose runs it scores too; `folder` is where it was read from.
     """
 
     if TYPE_CHECKING:

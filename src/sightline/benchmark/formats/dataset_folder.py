@@ -22,7 +22,7 @@ from sightline.benchmark.formats.base import Complaints, FormatOptions
 from sightline.benchmark.formats.retrieval import local_file
 from sightline.benchmark.problems import Problem
 from sightline.benchmark.record_fields import StrictRecord
-from sightline.benchmark.table import CURRENT, RecordTable, TableSource
+from sightline.benchmark.table import RecordTable, TableSource
 from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io.files import whole_folder
@@ -198,7 +198,7 @@ def read_beside(benchmark: Benchmark, folder: Path, complaints: Complaints) -> B
         found = source.rows(table) if field is None else source.unique(table, attrgetter(field), field)
         return tuple(value for _, value in found)
 
-    source = TableSource(folder, CURRENT, report)
+    source = TableSource(folder, report)
     return replace(
         benchmark,
         corpus=replace(benchmark.corpus, groups=rows(GROUPS)),
