@@ -1,19 +1,14 @@
-"""Models behind HTTP: one attempt at one call to an OpenAI-compatible server, on aiohttp.
-
-Attempts that take too long are ended by one look at all of them now and then, instead of a timer for each.
-"""
+"""Models behind HTTP: one attempt at one call to an OpenAI-compatible server, on aiohttp."""
 
 from __future__ import annotations
 
 import asyncio
 import errno
-import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import aiohttp
 import orjson
@@ -39,81 +34,8 @@ from sightline.models.replies import ReplyText, check_reply, read_usage
 from sightline.models.wire_settings import Api, WireSettings
 from sightline.types import ChatReply, ChatRequest, Failure
 
-_LOOKS = 20
-"""Looks during the time that is allowed, so that nothing takes a twentieth longer; but one a second is enough."""
 _JSON = {"Content-Type": "application/json", "Accept": "application/json"}
 _KEPT_OUT = frozenset({"set-cookie"})
-
-
-class Deadline:
-    """`with deadline.watch(): await …` raises `TimeoutError` after so many seconds, or soon after; for one event loop.
-
-    So it does after `quiet` seconds in which nothing was `heard`; they count from when a connection must be there, if
-    that may take `connecting` seconds. With a thousand calls in flight, one timer for each costs a tenth of a call.
-    """
-
-    def __init__(self, seconds: float, quiet: float = math.inf, connecting: float = 0.0) -> None:
-        self._seconds, self._quiet, self.connecting = seconds, quiet, connecting
-        self._pause = min(1.0, seconds / _LOOKS, quiet / _LOOKS)
-        self._watched: set[_Watched] = set()
-        self._timer: asyncio.TimerHandle | None = None
-
-    def watch(self) -> _Watched:
-        """A context manager around one attempt."""
-        return _Watched(self)
-
-    def enter(self, watched: _Watched, loop: asyncio.AbstractEventLoop) -> None:
-        """One more to be watched."""
-        self._watched.add(watched)
-        if self._timer is None:
-            self._timer = loop.call_later(self._pause, self._look, loop)
-
-    def leave(self, watched: _Watched) -> None:
-        """It is over, in time or not."""
-        self._watched.discard(watched)
-
-    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
-        now = loop.time()
-        began, heard = now - self._seconds, now - self._quiet
-        for watched in [one for one in self._watched if one.began <= began or one.heard_at <= heard]:
-            self._watched.remove(watched)
-            watched.end(was_quiet=watched.began > began)
-        self._timer = loop.call_later(self._pause, self._look, loop) if self._watched else None
-
-
-class _Watched:
-    """One attempt, and the task that makes it."""
-
-    __slots__ = ("_cancels", "_deadline", "_is_late", "_loop", "_task", "began", "heard_at", "was_quiet")
-
-    def __init__(self, deadline: Deadline) -> None:
-        self._deadline = deadline
-        self._is_late = self.was_quiet = False
-
-    def __enter__(self) -> Self:
-        self._loop = loop = asyncio.get_running_loop()
-        task = asyncio.current_task(loop)
-        assert task is not None
-        self._task, self._cancels = task, task.cancelling()
-        self.began = loop.time()
-        self.heard_at = self.began + self._deadline.connecting
-        self._deadline.enter(self, loop)
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._deadline.leave(self)
-        # If somebody else has cancelled the task as well, that is what it is told.
-        if self._is_late and self._task.uncancel() <= self._cancels and kind is asyncio.CancelledError:
-            raise TimeoutError from error
-
-    def heard(self) -> None:
-        """Something came."""
-        self.heard_at = self._loop.time()
-
-    def end(self, *, was_quiet: bool = False) -> None:
-        """Its time is over."""
-        self._is_late, self.was_quiet = True, was_quiet
-        self._task.cancel()
 
 
 class HttpTransport:
@@ -150,7 +72,6 @@ class HttpTransport:
             allow_web=not local_only,
         )
         self._session: aiohttp.ClientSession | None = None
-        self._deadline = Deadline(settings.total_seconds, settings.quiet_seconds, settings.connect_seconds)
 
     def __repr__(self) -> str:
         return f"HttpTransport({str(self._name)!r}, {self.endpoint!r}, api={self._api!r})"
@@ -209,10 +130,12 @@ class HttpTransport:
         )
 
     def _open_session(self) -> aiohttp.ClientSession:
-        # All other times are kept by `Deadline`.
-        timeout = aiohttp.ClientTimeout(total=None, connect=self._settings.connect_seconds)
+        settings = self._settings
+        timeout = aiohttp.ClientTimeout(
+            settings.total_seconds, connect=settings.connect_seconds, sock_read=settings.quiet_seconds
+        )
         headers = CIMultiDict(_JSON)
-        headers.update(self._settings.headers)
+        headers.update(settings.headers)
         return open_session(self.endpoint, self._key, timeout, headers)
 
     # --- the reply -----------------------------------------------------------------------------------------
@@ -222,16 +145,14 @@ class HttpTransport:
             self._session = self._open_session()
         started = time.perf_counter()
         response: aiohttp.ClientResponse | None = None
-        watched = self._deadline.watch()
         try:
-            with watched:
-                response = await self._session.post(self._url, data=body, allow_redirects=False)
-                # What was read to its end has given its connection back by itself.
-                data = await _read_body(response, self._settings.max_reply_bytes, watched.heard)
+            response = await self._session.post(self._url, data=body, allow_redirects=False)
+            # What was read to its end has given its connection back by itself.
+            data = await _read_body(response, self._settings.max_reply_bytes)
             return self._heard(response, data, request, time.perf_counter() - started)
         except TimeoutError as error:
             sent = not isinstance(error, aiohttp.ConnectionTimeoutError)
-            waited = self._waited(error, watched.was_quiet, reached=response is not None)
+            waited = self._waited(error, reached=response is not None)
             return CallOutcome(failure("timeout", f"{self._asked(request)}: {waited}"), sent=sent)
         except aiohttp.ClientPayloadError as error:
             return CallOutcome(
@@ -277,10 +198,10 @@ class HttpTransport:
     def _asked(self, request: ChatRequest) -> str:
         return _who(request.model, self.endpoint)
 
-    def _waited(self, error: TimeoutError, was_quiet: bool, *, reached: bool) -> str:
+    def _waited(self, error: TimeoutError, *, reached: bool) -> str:
         if isinstance(error, aiohttp.ConnectionTimeoutError):
             return f"no connection within {self._settings.connect_seconds:g} s"
-        if was_quiet:
+        if isinstance(error, aiohttp.SocketTimeoutError):
             where = "inside the reply" if reached else "before the reply"
             return f"nothing came for {self._settings.quiet_seconds:g} s {where}"
         return f"not done within {self._settings.total_seconds:g} s"
@@ -315,13 +236,12 @@ def address_of(endpoint: str, path: str) -> URL:
     return url.with_path(url.path.rstrip("/") + path, keep_query=True)
 
 
-async def _read_body(response: aiohttp.ClientResponse, most: int, heard: Callable[[], None]) -> bytes | None:
+async def _read_body(response: aiohttp.ClientResponse, most: int) -> bytes | None:
     """The whole body, or None as soon as it is larger than allowed (also when it was small while compressed)."""
     content, size = response.content, 0
     chunks: list[bytes] = []
     try:
         while size <= most:
-            heard()
             chunk = await content.readany()
             chunks.append(chunk)
             size += len(chunk)
