@@ -39,6 +39,7 @@ Grade: TypeAlias = Literal[0, 1, 2, 3, "skip", "can't tell"]
 GRADES = {0: "does not fit", 1: "fits a little", 2: "mostly fits", 3: "is exactly what was asked for"}
 """What each grade says of a picture."""
 _UNSURE = ("skip", "can't tell")
+_UNASKED = "nobody is asked about it, and intervals of differences hold whatever the others found there"
 _AT_WORK = timedelta(minutes=2)
 """Who has not decided anything for so long has left; their pictures go to others."""
 _TARGET = f"{METRIC}: DCG of the first {DEPTH} results with gain grade/3, as a share of {DEPTH} perfect results"
@@ -336,10 +337,8 @@ class Assessment(Shown):
         found = [_TARGET]
         for name in self.systems:
             if failed := self.pooled.failures[name]:
-                found.append(
-                    f"{name} failed on {counted(failed, 'query', 'queries')}; each counts as zero, nobody is asked "
-                    "about it, and intervals of differences hold whatever the others found there"
-                )
+                of = f"{name} failed on {counted(failed, 'query', 'queries')}; each counts as zero"
+                found.append(f"{of}, {_UNASKED}" if self.goal == "compare" else of)
             if unknown := self.pooled.unknown[name]:
                 found.append(
                     f"{name} returned {counted(unknown, 'id')} that are not in the corpus; each counts as zero"

@@ -106,6 +106,19 @@ def test_grades_are_the_lower_median_within_the_scale() -> None:
     assert grades(applied.benchmark)["p3"] == 2  # Nothing in this benchmark is graded higher.
 
 
+def test_of_a_benchmark_without_labels_peoples_grades_become_the_labels() -> None:
+    graded = [*said("rank", "p1", "0", "ana"), *said("rank", "p2", "3", "ana"), *said("rank", "p3", "2", "ana")]
+    unlabelled = replace(benchmark(*graded), judgments=())
+    unlabelled = replace(unlabelled, truth={**unlabelled.truth, "rank": Relevance({})})
+    once = apply_reviews(unlabelled, people=1).benchmark
+    assert grades(once) == {"p1": 0, "p2": 3, "p3": 2}
+    later = (*said("rank", "p2", "1", "ana", hour=1), *said("rank", "p4", "3", "ben"))
+    more = replace(once, reviews=(*once.reviews, *later))
+    assert grades(apply_reviews(more, people=1).benchmark) == {"p1": 0, "p2": 1, "p3": 2, "p4": 3}
+    nothing = replace(unlabelled, reviews=tuple(said("rank", "p1", "0", "ana")))
+    assert grades(apply_reviews(nothing, people=1).benchmark) == {"p1": 0}  # What others found may still fit.
+
+
 def test_missed_pictures_become_labels() -> None:
     reviews = (*said("rank", "p7", "relevant", "ana", "ben"), *said("set", "p7", "yes", "ana", "ben"))
     found = apply_reviews(benchmark(*reviews)).benchmark

@@ -37,7 +37,7 @@ def test_run_score_report(cli: Cli, tmp_path: Path) -> None:
     [
         (("--system", "retriver"), 'Did you mean "retriever"?'),
         (("--system", "retriever:depht=3"), 'Did you mean "depth"?'),
-        (("--system", "http:url=http://127.0.0.1:9"), "start the service"),
+        (("--system", "http:url=http://127.0.0.1:9"), "Start the service"),
         (("--system", "oracle", "--repeat", 0), "Must be >= 1"),
         (("--system", "http:url=https://search.example", "--local-only"), "--local-only"),
     ],

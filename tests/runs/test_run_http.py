@@ -101,6 +101,22 @@ def said(folder: Path) -> dict[str, Prediction]:
     return {attempt.task_id: attempt.prediction for attempt in read_run(folder).attempts}
 
 
+@pytest.mark.parametrize("status", [404, 405, 501])
+def test_a_service_without_a_health_page_is_asked(colours: Path, tmp_path: Path, status: int) -> None:
+    async def only_search(request: web.Request) -> web.Response:
+        found = {"hits": [{"id": "red.png"}]}
+        return web.json_response(found) if request.path == "/search" else web.Response(status=status)
+
+    app = web.Application()
+    app.router.add_route("*", "/{any:.*}", only_search)
+    served = Served(app)
+    try:
+        run(colours, served.spec, tmp_path / "run", workspace=tmp_path / "ws", limit=1)
+        assert [type(one) for one in said(tmp_path / "run").values()] == [Ranking]
+    finally:
+        served.stop()
+
+
 def test_the_example_server_as_a_process(colours: Path, tmp_path: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

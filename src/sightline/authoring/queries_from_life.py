@@ -19,7 +19,7 @@ from sightline.authoring.stage import StageResult
 from sightline.benchmark.files import HEADER
 from sightline.benchmark.folder import SAME_TASKS, read_benchmark, write_benchmark
 from sightline.benchmark.formats.retrieval import picture_uri
-from sightline.benchmark.provenance import CARD_FIELD, Provenance
+from sightline.benchmark.provenance import CARD_FIELD, MAKERS_WORDS, Provenance
 from sightline.calls.session import Session
 from sightline.corpus.names import path_of
 from sightline.corpus.view import open_corpus
@@ -44,6 +44,7 @@ from sightline.types.task import WEIGHT
 
 QUERIES_REPORT = "queries.json"
 CLICKS = "clicks.jsonl"
+_MAKERS = "People who judge in sightline assess or in the app; what nobody judged has no label."
 _MOST_LISTED = 1_000_000
 _METRICS = ("ndcg@10", "p@10", "rr@10")
 
@@ -151,7 +152,8 @@ def _task(id_: str, query: LoggedQuery, weighted: bool) -> Task:
 
 def _benchmark(out: Path, corpus: Corpus, tasks: Mapping[str, Task], drawn: QuerySample) -> Benchmark:
     kept = ("file", "searches", "forms", "merged", "drawn", "seed", "strata", "languages", "personal_data")
-    card = {CARD_FIELD: Provenance("given").to_json(), "queries": {name: drawn.report[name] for name in kept}}
+    about: dict[str, Json] = {name: drawn.report[name] for name in kept}
+    card: dict[str, Json] = {CARD_FIELD: Provenance("given").to_json(), MAKERS_WORDS: _MAKERS, "queries": about}
     unjudged = {id_: Relevance({}) for id_ in tasks}
     return Benchmark(out.resolve().name, corpus, tasks, unjudged, metrics=_METRICS, card=card)
 

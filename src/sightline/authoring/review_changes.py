@@ -31,6 +31,8 @@ from sightline.benchmark.review_decisions import (
     settled,
     standing,
 )
+from sightline.metrics.assessment.votes import HIGHEST
+from sightline.metrics.attempt_scores import has_something
 from sightline.types import Answer, Benchmark, Candidate, Choice, Json, Part, PictureSet, Relevance, Review, Task, Truth
 
 What: TypeAlias = Literal["label", "new label", "words", "answer"]
@@ -133,19 +135,15 @@ class _Decisions:
 
     def __init__(self, benchmark: Benchmark, people: int, accepted_only: bool) -> None:
         self._benchmark, self._people, self._accepted_only = benchmark, people, accepted_only
-        self._labels = labels_of(benchmark).now
+        labels = labels_of(benchmark)
+        self._labels = labels.now
         stand = standing(benchmark.reviews)
         self._ballots: dict[str, dict[str, dict[str, ReviewVote]]] = {}
         for (task, picture), given in cast_votes(stand, benchmark, self._labels).items():
             self._ballots.setdefault(task, {})[picture] = given
         self._words = {one.task: one for one in stand if one.picture is None and one.decision.startswith(REWORD)}
-        grades = [
-            grade
-            for truth in benchmark.truth.values()
-            if isinstance(truth, Relevance)
-            for grade in truth.grades.values()
-        ]
-        self._highest = max((1, *grades))
+        grades = [grade for (id_, _), grade in labels.before.items() if isinstance(benchmark.truth[id_], Relevance)]
+        self._highest = max((1, *grades)) if grades else HIGHEST
         self.changes: list[ReviewChange] = []
         self.left_out: list[DroppedQuery] = []
         self.accepted: list[str] = []
@@ -255,8 +253,9 @@ class _Decisions:
             return "; ".join(dict.fromkeys(reason for reason in reasons if reason)) or usual
         if self._accepted_only and whole is None:
             return "not accepted by enough people" if given else "nobody has decided about it"
-        if isinstance(truth, Relevance) and truth != self._benchmark.truth[task.id]:
-            if not any(grade > 0 for grade in truth.grades.values()):
+        before = self._benchmark.truth[task.id]
+        if isinstance(truth, Relevance) and isinstance(before, Relevance) and truth != before:
+            if has_something(before) and not has_something(truth):
                 return "nothing relevant is left"
             seeds = task.extra.get("seeds")
             if isinstance(seeds, list) and any(truth.grades.get(str(seed)) == 0 for seed in seeds):

@@ -3,7 +3,7 @@
 `rehearsal`: labels by built-in models, `draft`: labels by other models, of which people checked too few.
 `checked`: people decided on a drawn sample, and label precision is known to within 0.10. `warranted`: the lower limits
 of precision and of coverage are high, and every baseline that sees no pixel is beaten. `given`: labels that came with
-an import.
+an import, or by people.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ GRADES: dict[str, str] = {
     "draft": "Labels by models, too few of them checked by people.",
     "checked": "Labels by models; people checked a drawn sample, and the error rate is stated.",
     "warranted": "Labels by models; people checked a drawn sample, and few labels are wrong or missing.",
-    "given": "Labels that came with the imported files.",
+    "given": "Labels that came with imported files, or that people gave.",
 }
 CHECK_LABELS = 'Check labels: sightline view BENCH, or sightline.view("BENCH") in Python.'
 FEWEST_DECISIONS = 100

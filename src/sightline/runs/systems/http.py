@@ -135,6 +135,8 @@ def _told(body: bytes) -> str:
 
 
 _LONGEST_WAIT = 30.0
+_NO_PAGE = (404, 405, 501)
+"""What servers answer to an address or a method that they do not know."""
 _LOST = 10
 """Attempts in a row that did not reach the service, after which the run stops."""
 
@@ -329,9 +331,11 @@ class HttpSystem:
             reply = await self._ask(session, "GET", "/health")
         url = self._options.url
         if reply.failure is not None:
-            raise UserError(f"{url}/health: {reply.failure.message}.", "start the service, or check its address")
+            raise UserError(f"{url}/health: {reply.failure.message}.", "Start the service, or check its address.")
+        if reply.status in _NO_PAGE:
+            return {}  # The service is there, and has no such page.
         if reply.status != 200:
-            raise UserError(f"{url}/health answers {reply.status}.", "it should answer 200; docs/systems.md says how")
+            raise UserError(f"{url}/health answers {reply.status}.", "Make it answer 200, or 404 without such a page.")
         try:
             content = orjson.loads(reply.body)
         except orjson.JSONDecodeError:
