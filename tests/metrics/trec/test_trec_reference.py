@@ -218,3 +218,44 @@ def test_agrees_on_a_file_of_many_pieces(ordered: bool, tmp_path: Path) -> None:
     theirs = pytrec_eval.RelevanceEvaluator(qrels, MEASURES).evaluate(run)
     for name, measure in NAMES.items():
         assert scores.values[name] == pytest.approx([theirs[q][measure] for q in scores.queries], abs=1e-9, rel=0)
+
+
+def quick_test(folder: Path) -> tuple[Path, Path]:
+    """Topic 302 of trec_eval's own quick test (its `test/results-302.test` and `test/qrels-302.test`), by ranks.
+
+    Of 500 results 50 are relevant, of 77 relevant documents; 214 others of the 500 were judged. Which of those after
+    the last rank that bpref sees were judged changes nothing.
+    """
+    relevant = {1, 2, 4, 5, 6, 8, 9, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 24, 27, 28, 30, 31, 34, 36, 37, 39,
+                42, 43, 44, 47, 48, 49, 50, 51, 53, 56, 58, 72, 79, 82, 84, 116, 154, 289, 301, 331, 353, 394,
+                458}  # fmt: skip
+    others = [rank for rank in range(1, 501) if rank not in relevant | {65, 80, 101, 109}][:214]
+    judged = [(f"D{rank:03d}", int(rank in relevant)) for rank in [*relevant, *others]]
+    judged += [(f"missed-{number}", 1) for number in range(27)]
+    (folder / "qrels").write_text("".join(f"302 0 {document} {grade}\n" for document, grade in judged))
+    results = [f"302\tQ0\tD{rank:03d}\t{rank}\t  {5 - rank / 100:.6f}\tSTANDARD\n" for rank in range(500, 0, -1)]
+    (folder / "run").write_text("".join(results))
+    return folder / "qrels", folder / "run"
+
+
+QUICK_TEST = {
+    "map": 0.4175, "gm_map": 0.4175, "Rprec": 0.5065, "bpref": 0.4712, "recip_rank": 1.0, "infAP": 0.4175,
+    "iprec_at_recall_0.00": 1.0, "iprec_at_recall_0.10": 0.8421, "iprec_at_recall_0.20": 0.8421,
+    "iprec_at_recall_0.30": 0.7419, "iprec_at_recall_0.40": 0.6863, "iprec_at_recall_0.50": 0.5417,
+    "iprec_at_recall_0.60": 0.1420, "iprec_at_recall_0.70": 0.0, "iprec_at_recall_1.00": 0.0, "11pt_avg": 0.4360,
+    "P_5": 0.8, "P_10": 0.7, "P_15": 0.8, "P_20": 0.8, "P_30": 0.7333, "P_100": 0.42, "P_200": 0.22, "P_500": 0.1,
+    "P_1000": 0.05, "recall_5": 0.0519, "recall_10": 0.0909, "recall_15": 0.1558, "recall_20": 0.2078,
+    "recall_30": 0.2857, "recall_100": 0.5455, "recall_200": 0.5714, "recall_500": 0.6494, "recall_1000": 0.6494,
+    "utility": -400.0, "ndcg": 0.6617, "ndcg_cut_5": 0.8304, "ndcg_cut_10": 0.7530, "ndcg_cut_15": 0.8085,
+    "ndcg_cut_20": 0.8082, "ndcg_cut_30": 0.7604, "ndcg_cut_100": 0.6046, "ndcg_cut_200": 0.6209,
+    "ndcg_cut_500": 0.6617, "map_cut_5": 0.0461, "map_cut_10": 0.0768,
+    "map_cut_15": 0.1265, "map_cut_20": 0.1695, "map_cut_30": 0.2298,
+    "map_cut_100": 0.3983, "map_cut_200": 0.4068, "map_cut_500": 0.4175, "success_1": 1.0, "success_5": 1.0,
+    "success_10": 1.0, "set_P": 0.1, "set_recall": 0.6494,
+}  # fmt: skip
+"""What trec_eval's `test/out.test.aq` prints for the topic, under its own names."""
+
+
+def test_trec_evals_own_quick_test(tmp_path: Path) -> None:
+    found = sightline.score_trec(*quick_test(tmp_path), list(QUICK_TEST))
+    assert {name: round(found[name].mean, 4) for name in QUICK_TEST} == QUICK_TEST

@@ -27,6 +27,8 @@ from sightline.types import Estimate
 _GEOMETRIC = "gm_map"
 """The geometric mean of AP over queries, each at least `_LEAST`, as trec_eval has it; a query's own value is its AP."""
 _LEAST = 0.00001
+_SCORED_AS = {_GEOMETRIC: "map", "set_recall": "recall"}
+"""Names that mean something else for a file of rankings: what a run returned is its set."""
 DEFAULT = ("ndcg@10", "map", "rr", "p@10", "recall@100")
 
 
@@ -127,15 +129,16 @@ def score_trec(
     found = score_tables(
         read_qrels(as_path(qrels, "a file of qrels")),
         read_trec_run(as_path(run, "a file of a TREC run")),
-        tuple(dict.fromkeys("map" if name == _GEOMETRIC else name for name in names)),
+        tuple(dict.fromkeys(_SCORED_AS.get(name, name) for name in names)),
         intersection=intersection,
     )
     if not found.queries:
         raise UserError(f"there is no query to score in {qrels} and {run}.", "check the files")
     failures = np.logical_not(found.answered)
-    columns = {name: Column.of(found.values[name], failures) for name in names if name != _GEOMETRIC}
+    values = {name: found.values[_SCORED_AS.get(name, name)] for name in names}
+    columns = {name: Column.of(values[name], failures) for name in names if name != _GEOMETRIC}
     if _GEOMETRIC in names:
-        columns[_GEOMETRIC] = Column.of(np.log(np.maximum(found.values["map"], _LEAST)), None)
+        columns[_GEOMETRIC] = Column.of(np.log(np.maximum(values[_GEOMETRIC], _LEAST)), None)
     estimates = estimate_columns(columns, level=level, seed=seed)
     if _GEOMETRIC in names:
         estimates[_GEOMETRIC] = _geometric(estimates[_GEOMETRIC], int(failures.sum()))
@@ -147,8 +150,7 @@ def score_trec(
         duplicates=found.duplicates,
         unjudged_rate=found.unjudged_rate,
         per_query={
-            query: {name: float(found.values["map" if name == _GEOMETRIC else name][row]) for name in names}
-            for row, query in enumerate(found.queries)
+            query: {name: float(values[name][row]) for name in names} for row, query in enumerate(found.queries)
         },
     )
     if per_query is not None:
