@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from pictures import random_picture
 from sightline.errors import UserError
 from sightline.web.app import build
-from sightline.web.jobs import Jobs, JobStatus
+from sightline.web.jobs import Job, Jobs, JobStatus
 from sightline.web.server import open_app
 from web_samples import client, forgery_token, serving, shoot
 
@@ -42,7 +42,7 @@ def test_from_nothing_to_a_search(tmp_path: Path, looking: Look) -> None:
     with serving(tmp_path / "ws", tmp_path / "ws") as app:
         page = looking(app).go("/")
         page.locator("input.folder").type(f"{tmp_path}/pho")
-        page.locator(f'#folders option[value="{pictures}/"]').wait_for(state="attached")
+        page.locator(".folders button", has_text="photos/").click()
         page.locator("input.folder").fill(str(pictures))
         page.locator("select[name=embedder]").select_option("none")
         page.get_by_text("Add them").click()
@@ -85,6 +85,13 @@ def test_a_job_that_was_killed_says_so_and_can_be_run_again(tmp_path: Path) -> N
     assert other.all() == []
 
 
+def test_what_a_job_said_since_it_was_started_last(tmp_path: Path) -> None:
+    job = Job("x", ("scan", "/photos"), 0.0)
+    log = "$ sightline scan /photos\n  old\n$ sightline scan /photos\n  2 pictures\n    1 .txt\n"
+    assert JobStatus(job, "done", "", log=log).output == "2 pictures\n  1 .txt"
+    assert JobStatus(job, "running", "", log="$ sightline scan /photos\n").output == ""
+
+
 def test_a_failing_job_shows_its_error(tmp_path: Path) -> None:
     jobs = Jobs(tmp_path / "ws")
     status = waited(jobs, jobs.start(["scan", str(tmp_path / "nowhere")]).id, "failed")
@@ -101,6 +108,11 @@ def test_jobs_are_started_by_our_own_pages_on_this_machine_alone(tmp_path: Path)
         assert here.post("/jobs", data=scan | {"csrf": token} | wrong).status_code in (400, 404)
     (tmp_path / "photos").mkdir()
     assert here.get("/api/folders", params={"path": f"{tmp_path}/ph"}).json() == [f"{tmp_path}/photos/"]
+    (tmp_path / "takeout-1.zip").touch()
+    offered = here.get("/api/folders", params={"path": f"{tmp_path}/", "archives": "1"}).json()
+    assert offered == [f"{tmp_path}/photos/", f"{tmp_path}/takeout-1.zip"]
+    archive = {"folder": str(tmp_path / "takeout-1.zip")}
+    assert here.post("/jobs", data=scan | archive | {"csrf": token, "verb": "make", "name": "x"}).status_code == 400
     desk = open_app(tmp_path / "ws", host="0.0.0.0", port=8377)
     others = TestClient(build(desk), base_url="http://192.168.1.5:8377")
     others.cookies.set("sightline-8377-token", str(desk.guard.token))

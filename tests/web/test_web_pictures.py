@@ -9,6 +9,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from search_tools import Colours
+from sightline.calls.session import Session
+from sightline.corpus.store import CorpusStore
+from sightline.pictures import scan
+from sightline.retrieval.index.build import build_index
 from sightline.web.found_pictures import PictureQuery
 from sightline.web.kept_searches import FILE_NAME, KeptSearches
 from sightline.web.picture_choice import PictureChoice
@@ -63,7 +67,49 @@ def test_of_similar_pictures_the_first_that_is_shown_stands_for_all(life: Path) 
     held = [int(stacks[file]) for file in folded.files if stacks[file]]
     assert len(held) == len(set(held)) > 0 and set(held) == set(stacks[every]) - {0}
     last = every[np.flatnonzero(stacks[every])[-1:]]  # By itself it is shown, though it is not the first of its stack.
-    assert corpus.looks().folded(last).tolist() == last.tolist()
+    assert corpus.looks().folded(last, is_ranked=True).tolist() == last.tolist()
+
+
+@pytest.fixture
+def with_film(copied: Path) -> Path:
+    """Two albums; and three pictures that stand for the frames of a film, the second of them its poster."""
+    ids = sorted(path.relative_to(copied / "pictures").as_posix() for path in (copied / "pictures").rglob("*.jpg"))[:3]
+    table = copied / "albums.csv"
+    table.write_text("".join(["image_id,album\n", *(f"{id_},{'Rome' if id_ < ids[2] else 'Oslo'}\n" for id_ in ids)]))
+    scan(copied / "pictures", workspace=copied / "workspace", metadata=table)
+    with CorpusStore(copied / "workspace") as store:
+        database = store.database
+        database.execute("DELETE FROM members WHERE group_id LIKE 'duplicate/%' OR group_id LIKE 'burst/%'")
+        database.execute("INSERT INTO groups VALUES ('film/clip.mp4', 'film', 0)")
+        rows = [("film/clip.mp4", at, id_) for at, id_ in enumerate(ids)]
+        database.executemany("INSERT INTO members (group_id, position, picture) VALUES (?, ?, ?)", rows)
+        store.set_columns(ids[1], {"extra": '{"poster":true}', "license": None, "attribution": None})
+    return copied
+
+
+def test_albums_and_films_are_groups_of_the_overview(with_film: Path) -> None:
+    app = client(open_app(None, (with_film,), port=8377, embedder=Colours()))
+    assert "<b>2</b> albums" in app.get("/").text and "<b>1</b> film<" in app.get("/").text
+    assert "clip.mp4" in app.get("/groups", params={"kind": "film"}).text
+    chosen = PictureChoice.read({"album": "Rome"})
+    desk = open_app(None, (with_film,), port=1, embedder=Colours())
+    assert [value for value, _ in desk.pictures.facets(PictureQuery())["album"]] == ["Rome", "Oslo", "?"]
+    by_filter = PictureQuery.read({"where": chosen.as_filter(), "similar": "all"})
+    build_index(Session(with_film / "workspace"), embedder=Colours())
+    assert len(desk.pictures.find(by_filter).files) == 2 == desk.library.corpus.count(chosen)
+
+
+def test_a_film_is_shown_as_its_poster_and_found_by_its_best_frame(with_film: Path) -> None:
+    desk = open_app(None, (with_film,), port=1, embedder=Colours())
+    corpus = desk.library.corpus
+    assert corpus is not None
+    frames = corpus.files(PictureChoice(group="film/clip.mp4", order="name"))
+    shown = desk.pictures.find(PictureQuery())
+    assert shown.folded == 2 and set(shown.files) & set(frames) == {frames[1]}
+    assert corpus.looks().folded(frames, is_ranked=True).tolist() == [frames[0]]
+    assert corpus.looks().folded(frames[[0, 2]], is_ranked=False).tolist() == [frames[0]], (
+        "the poster is not among them"
+    )
 
 
 def test_searches_are_kept_and_saved(tmp_path: Path) -> None:

@@ -261,7 +261,9 @@ def _named_refusals(format_: str, data: bytes) -> Iterator[None]:
 def _broken(format_: str, data: bytes, error: Exception) -> RefusedError:
     if _ends_early(format_, data) or "truncated" in str(error):
         return RefusedError("truncated", "the file ends before the picture does")
-    said = _OBJECT.sub("", str(error)).strip(" .")
+    first = error.args[0] if error.args else error  # Of rawpy's errors it is bytes.
+    text = first.decode("utf-8", "replace") if isinstance(first, bytes) else str(error)
+    said = _OBJECT.sub("", text).strip(" .")
     return RefusedError("unreadable", f"it can't be decoded{said and f': {said}'}"[:200])
 
 

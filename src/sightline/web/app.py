@@ -38,6 +38,7 @@ def build(state: AppState) -> ASGIApp:
             Route("/api/pictures", search.window),
             Route("/api/layout", search.layout),
             Route("/api/count", search.count),
+            Route("/api/adding", search.adding),
             Route("/api/upload", search.upload, methods=["POST"]),
             Route("/api/searches", posting(search.keep), methods=["POST"]),
             Route("/api/album", posting(search.album), methods=["POST"]),

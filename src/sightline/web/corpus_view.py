@@ -25,13 +25,14 @@ from sightline.errors import SightlineError
 from sightline.reports.text import day
 from sightline.retrieval.columns.files import load_columns
 from sightline.retrieval.index.manifest import DEFAULT_INDEX, index_folder
+from sightline.retrieval.index.manifest import FILE_NAME as MANIFEST
 from sightline.types import Picture
 from sightline.web.picture_choice import FACETS, LISTS, ORDERS, UNKNOWN, PictureChoice
 
 _FACET_VALUES = 30
 _YEARS = 60
-_STACKS = ("duplicate/", "burst/")
-"""Groups of pictures that are nearly the same: a grid shows the first of them."""
+_STACKS = ("duplicate/", "burst/", "film/")
+"""Groups of which a grid shows one picture: those that are nearly the same, and those of one film."""
 _KEPT = 24
 _PAGE = 20_000
 
@@ -51,13 +52,17 @@ class Tile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PictureLooks:
-    """Of each file by its number: its shape (32 steps for each doubling of width to height), colour, and stack."""
+    """Of each file by its number: its shape (32 steps for each doubling of width to height), colour, and stack.
+
+    Of each stack its name, its size, and the file of the poster, where it is of a film.
+    """
 
     shapes: NDArray[np.uint8]
     colours: NDArray[np.uint16]
     stacks: NDArray[np.int32]
     names: Sequence[str]
     sizes: Sequence[int]
+    posters: NDArray[np.int64]
 
     def packed(self, files: NDArray[np.int64]) -> bytes:
         """Three bytes a picture, all that a grid needs to draw it before it has come."""
@@ -66,14 +71,15 @@ class PictureLooks:
         out[:, 1:] = self.colours[files].astype(">u2").view(np.uint8).reshape(-1, 2)
         return out.tobytes()
 
-    def folded(self, files: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Of each stack only the first that is among these."""
+    def folded(self, files: NDArray[np.int64], *, is_ranked: bool) -> NDArray[np.int64]:
+        """Of each stack only the first that is among these; of a film its poster, but for the best of a search."""
         stacks = self.stacks[files]
         _, first = np.unique(stacks, return_index=True)
         kept = stacks == 0
         kept[first] = True
         found: NDArray[np.int64] = files[kept]
-        return found
+        posters = self.posters[stacks[kept]]
+        return found if is_ranked else np.where(np.isin(posters, files), posters, found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +218,8 @@ class CorpusView:
         ]
 
     def _read_looks(self, _stamp: object) -> PictureLooks:
-        rows = self.store.database.execute("SELECT file, width, height, colours, id FROM pictures").fetchall()
+        query = "SELECT file, width, height, colours, id, json_extract(extra, '$.poster') FROM pictures"
+        rows = self.store.database.execute(query).fetchall()
         size = 1 + max((row[0] for row in rows), default=0)
         shapes, colours, stacks = np.full(size, 128, np.uint8), np.zeros(size, np.uint16), np.zeros(size, np.int32)
         if rows:
@@ -223,7 +230,8 @@ class CorpusView:
             red, green, blue = cells.mean(axis=1).astype(np.uint16).T
             colours[files] = (red >> 3 << 11) | (green >> 2 << 5) | (blue >> 3)
         by_id = {row[4]: row[0] for row in rows}
-        names, sizes = [""], [0]
+        is_poster = {row[0] for row in rows if row[5]}
+        names, sizes, posters = [""], [0], [0]
         for kind in _STACKS:  # A picture of both kinds is shown with its burst.
             members = self.store.database.execute(
                 "SELECT group_id, picture FROM members WHERE group_id >= ? AND group_id < ? ORDER BY 1, position",
@@ -234,7 +242,8 @@ class CorpusView:
                 stacks[held] = len(names)
                 names.append(name)
                 sizes.append(len(held))
-        return PictureLooks(shapes, colours, stacks, names, sizes)
+                posters.append(next((file for file in held if file in is_poster), 0))
+        return PictureLooks(shapes, colours, stacks, names, sizes, np.array(posters))
 
     def _place_of(self, id_: str) -> str | None:
         """The city nearest to a picture's coordinates, where the index knows it."""
@@ -351,7 +360,7 @@ class CorpusView:
 
     def stamp(self) -> tuple[object, ...]:
         """Changes whenever the database does, or the index that names places."""
-        index = _stamp_of(self._index / "manifest.json")
+        index = _stamp_of(self._index / MANIFEST)
         self._named = self._places(index)
         return (*(_stamp_of(self.workspace / name) for name in (FILE_NAME, f"{FILE_NAME}-wal")), index)
 

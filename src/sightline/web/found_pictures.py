@@ -79,7 +79,7 @@ class PictureFinder:
             if query.form.where:
                 left = self.corpus.files_of(self.search.left_by(query.form.where))
                 files = files[np.isin(files, left)]
-        shown = self.corpus.looks().folded(files) if query.is_folded else files
+        shown = self.corpus.looks().folded(files, is_ranked=results is not None) if query.is_folded else files
         return FoundPictures(shown, len(files) - len(shown), results)
 
     def _count(self, query: PictureQuery, _stamp: object) -> Mapping[str, Sequence[tuple[str, int]]]:

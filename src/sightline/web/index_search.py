@@ -14,7 +14,7 @@ from sightline.errors import UserError
 from sightline.io.workspace import workspace_option
 from sightline.models.protocols import Embedder
 from sightline.retrieval.gazetteer import find_place
-from sightline.retrieval.index.manifest import DEFAULT_INDEX, index_folder, index_names, read_manifest
+from sightline.retrieval.index.manifest import DEFAULT_INDEX, FILE_NAME, index_folder, index_names, read_manifest
 from sightline.retrieval.methods import METHODS
 from sightline.retrieval.results import Results
 from sightline.retrieval.searcher import Searcher
@@ -70,7 +70,7 @@ class AppSearch:
         if self.workspace is None or name not in self.names():
             return None
         with self._lock:
-            stamp = (index_folder(self.workspace, name) / "manifest.json").stat().st_mtime_ns
+            stamp = index_folder(self.workspace, name).joinpath(FILE_NAME).stat().st_mtime_ns
             held = self._open.get(name)
             if held is None or held[0] != stamp:
                 given = None if isinstance(self.embedder, str) else self.embedder
@@ -78,6 +78,12 @@ class AppSearch:
                 found = Searcher.open(self.workspace, name, embedder=given, session=self.session)
                 held = self._open[name] = (stamp, found)
             return held[1]
+
+    @property
+    def stamp(self) -> int:
+        """Changes when more pictures are found by the usual index; 0 without one."""
+        manifest = None if self.workspace is None else index_folder(self.workspace, DEFAULT_INDEX) / FILE_NAME
+        return 0 if manifest is None or not manifest.is_file() else manifest.stat().st_mtime_ns
 
     @property
     def index_command(self) -> str:

@@ -7,10 +7,12 @@ To pause one is to press Ctrl-C: what is done is kept, and the same command goes
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import signal
 import subprocess
 import sys
+import textwrap
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -85,9 +87,9 @@ class JobStatus:
         return self.is_active or (self.state == "done" and bool(self.job.then))
 
     @property
-    def last_line(self) -> str:
-        """What it said last."""
-        return next((line.strip() for line in reversed(self.log.splitlines()) if line.strip()), "")
+    def output(self) -> str:
+        """What it said since it was last started."""
+        return textwrap.dedent(re.split(r"^\$ .*\n", self.log, flags=re.MULTILINE)[-1]).strip()
 
 
 @dataclass

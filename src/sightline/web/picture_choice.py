@@ -12,20 +12,22 @@ ORDERS = {
     "oldest": "p.taken_key IS NULL, p.taken_key, p.id",
     "name": "p.id",
 }
+_SAID = "coalesce(json_extract(p.given, '$.{0}'), json_extract(p.extra, '$.{0}'))"
+"""What was said of a picture beside it (by a catalogue, a Takeout, a table), else in its file."""
 FACETS = {
     "year": "substr(p.taken_at, 1, 4)",
     "place": "coalesce(p.address, place_of(p.id))",
     "device": "p.device",
-    "people": "json_extract(p.extra, '$.people')",
-    "tag": "json_extract(p.extra, '$.keywords')",
-    "album": "json_extract(p.extra, '$.collection')",
-    "rating": "json_extract(p.extra, '$.rating')",
+    "people": _SAID.format("people"),
+    "tag": _SAID.format("keywords"),
+    "album": _SAID.format("album"),
+    "rating": _SAID.format("rating"),
     "type": "p.mime",
     "owner": "p.owner",
     "license": "p.license",
 }
 """In the order in which they are offered; `place_of` is a function of the corpus view."""
-LISTS = {"people": "$.people", "tag": "$.keywords", "album": "$.collection"}
+LISTS = {"people": "people", "tag": "keywords", "album": "album"}
 """Facets of which a picture may have several values."""
 UNKNOWN = "?"
 """As the value of a facet: pictures of which it is not known."""
@@ -35,7 +37,7 @@ _FILTERS = {
     "device": "device",
     "people": "people",
     "tag": "tag",
-    "album": "collection",
+    "album": "album",
     "rating": "rating",
     "type": "mime",
     "owner": "owner",
@@ -92,7 +94,8 @@ class PictureChoice:
             elif wanted is not None:
                 values.append(wanted)
                 path = LISTS.get(facet)
-                of_list = f"EXISTS (SELECT 1 FROM json_each(p.extra, '{path}') WHERE value = ?)"
+                side = f"iif(json_type(p.given, '$.{path}') IS NULL, p.extra, p.given)"
+                of_list = f"EXISTS (SELECT 1 FROM json_each({side}, '$.{path}') WHERE value = ?)"
                 parts.append(f"CAST({column} AS TEXT) = ?" if path is None else of_list)
         for condition, value in (
             ("substr(p.taken_at, 1, 7) = ?", self.month),

@@ -68,6 +68,14 @@ def test_what_a_camera_writes() -> None:
     )
 
 
+def test_how_the_camera_was_set() -> None:
+    known = {0x829A: rationals((1, 250)), 0x829D: rationals((28, 10)), 0x8827: short(200), 0x920A: rationals((50, 1))}
+    said = {"exposure_seconds": 0.004, "aperture": 2.8, "iso": 200, "focal_length_mm": 50}
+    assert read(inner=known).extra == said
+    broken = {0x829A: rationals((0, 0)), 0x829D: rationals((1, 0)), 0x8827: short(0), 0x920A: text_entry("50 mm")}
+    assert read(inner=broken) == MetadataFacts()
+
+
 def test_no_metadata_is_no_facts_and_no_warning() -> None:
     assert read_facts(opened(encode("JPEG"))) == MetadataFacts()
     assert read_facts(opened(jpeg(exif=b""))) == MetadataFacts()

@@ -6,6 +6,7 @@ notes and thumbnails too; this one takes a fifth of its time.
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ from sightline.corpus.metadata.values import (
     signed,
     split_keywords,
 )
+from sightline.types import Json
 
 Value: TypeAlias = bytes | tuple[float, ...]
 """Text and bytes as they stand; numbers as a tuple, a rational being NaN or infinite where it divides by zero."""
@@ -73,6 +75,8 @@ _LAYOUTS = {
 DESCRIPTION, MAKE, MODEL, ORIENTATION, ARTIST, COPYRIGHT = 0x010E, 0x010F, 0x0110, 0x0112, 0x013B, 0x8298
 RATING, XP_TITLE, XP_COMMENT, XP_AUTHOR, XP_KEYWORDS = 0x4746, 0x9C9B, 0x9C9C, 0x9C9D, 0x9C9E
 LENS_MODEL = 0xA434
+_SETTINGS = {0x829A: "exposure_seconds", 0x829D: "aperture", 0x8827: "iso", 0x920A: "focal_length_mm"}
+"""How the camera was set: numbers above zero."""
 EXIF_POINTER, GPS_POINTER = 0x8769, 0x8825
 XMP, IPTC, PHOTOSHOP = 700, 33723, 34377
 """Whole blocks of other metadata that a TIFF file keeps among its tags."""
@@ -80,7 +84,8 @@ LAT_REF, LAT, LON_REF, LON, ALTITUDE_REF, ALTITUDE = 1, 2, 3, 4, 5, 6
 # DateTimeOriginal, DateTimeDigitized, DateTime: each with its fraction of a second and its offset from UTC.
 _TIMES = ((0x9003, 0x9291, 0x9011), (0x9004, 0x9292, 0x9012), (0x0132, 0x9290, 0x9010))
 _WORDS = {DESCRIPTION, MAKE, MODEL, ARTIST, COPYRIGHT, RATING, XP_TITLE, XP_COMMENT, XP_AUTHOR, XP_KEYWORDS, LENS_MODEL}
-_WANTED = frozenset({ORIENTATION, EXIF_POINTER, GPS_POINTER, *_WORDS, *(tag for group in _TIMES for tag in group)})
+_POINTERS = (EXIF_POINTER, GPS_POINTER)
+_WANTED = frozenset({ORIENTATION, *_POINTERS, *_WORDS, *_SETTINGS, *(tag for group in _TIMES for tag in group)})
 _BLOCKS = frozenset({XMP, IPTC, PHOTOSHOP})
 _WANTED_FIRST = _WANTED | _BLOCKS
 # EXIF 2's and 3's way to say "below the sea", as a number and as the digit that some write instead.
@@ -236,6 +241,7 @@ def facts(tags: Tags) -> MetadataFacts:
         rating=_rating(main.get(RATING)),
         creator=_ascii(main, ARTIST) or _utf16(main, XP_AUTHOR),
         copyright=_ascii(main, COPYRIGHT),
+        extra=_settings(main),
         warnings=tuple(warnings),
     )
 
@@ -266,6 +272,11 @@ def _utf16(tags: Mapping[int, Value], tag: int) -> str | None:
 
 def _rating(value: Value | None) -> int | None:
     return read_rating(str(value[0])) if isinstance(value, tuple) else None
+
+
+def _settings(tags: Mapping[int, Value]) -> dict[str, Json]:
+    found = ((name, tags.get(tag)) for tag, name in _SETTINGS.items())
+    return {name: value[0] for name, value in found if isinstance(value, tuple) and 0 < value[0] < math.inf}
 
 
 def _time(tags: Mapping[int, Value], warnings: list[str]) -> datetime | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -25,6 +25,12 @@ _GROUPS = 40
 _GROUP_TILES = 8
 _LISTED = 200
 _NEIGHBOURS = 12
+_EXPOSURE: Mapping[str, Callable[[float], str]] = {
+    "exposure_seconds": lambda value: f"1/{1 / value:.0f} s" if 0 < value < 0.4 else f"{value:g} s",
+    "aperture": lambda value: f"f/{value:g}",
+    "iso": lambda value: f"ISO {value:g}",
+    "focal_length_mm": lambda value: f"{value:g} mm",
+}
 _FOREVER = "private, max-age=31536000, immutable"
 
 
@@ -174,16 +180,27 @@ def _facts(picture: Picture, near: str | None = None) -> list[tuple[str, str]]:
         ("Coordinates", at),
         ("Altitude", None if picture.altitude is None else f"{picture.altitude:g} m"),
         ("Device", picture.device),
+        ("Exposure", _exposure(picture.extra)),
         ("Size", size),
         ("Type", picture.mime),
         ("Licence", rights.license),
         ("Source", rights.source),
         ("DOI", rights.doi),
         ("By", rights.attribution),
-        *((name.replace("_", " ").capitalize(), _plain(value)) for name, value in picture.extra.items()),
+        *(
+            (name.replace("_", " ").capitalize(), _plain(value))
+            for name, value in picture.extra.items()
+            if name not in _EXPOSURE
+        ),
         ("SHA-256", picture.sha256),
     ]
     return [(name, str(value)) for name, value in pairs if value not in (None, "")]
+
+
+def _exposure(extra: Mapping[str, Any]) -> str:
+    """`1/250 s · f/2.8 · ISO 200 · 50 mm`, as far as it is known."""
+    told = ((name, extra.get(name)) for name in _EXPOSURE)
+    return " · ".join(_EXPOSURE[name](value) for name, value in told if isinstance(value, float | int))
 
 
 def _plain(value: Any) -> str:

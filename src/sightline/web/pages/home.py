@@ -20,12 +20,21 @@ from sightline.reason.traces.folder import HEADER as TRACES
 from sightline.reports.text import score
 from sightline.runs.folder import HEADER as RUN
 from sightline.runs.folder import SCORES
+from sightline.types import GroupKind
 from sightline.web.app_state import AppState
 from sightline.web.cache import StampedCache, stamp_of
 from sightline.web.pages.jobs import FORMS, choices
 from sightline.web.picture_choice import PictureChoice
 
-KINDS = {"event": "Events", "burst": "Bursts", "duplicate": "Duplicates", "owner": "Owners", "dataset": "Data sets"}
+KINDS: Mapping[GroupKind, str] = {
+    "event": "Events",
+    "album": "Albums",
+    "film": "Films",
+    "burst": "Bursts",
+    "duplicate": "Duplicates",
+    "owner": "Owners",
+    "dataset": "Data sets",
+}
 _NEWEST = 12
 _TOLD: StampedCache[Mapping[str, Any]] = StampedCache()
 

@@ -30,6 +30,7 @@ _PER_PICTURE = {DEFAULT: 0.055}
 """Seconds of one core for a photograph of 12 megapixels (benchmarks/photos.py); others were not measured."""
 _NUMBERS = {DEFAULT: 1408, "clip-vit-b32": 512, "siglip-b16": 768}
 _MANY = 10_000
+_ARCHIVE = ".zip"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +71,16 @@ FORMS: Mapping[str, JobForm] = {
             "Reads the pictures of a folder of this machine, and of the folders in it. Nothing is copied, nothing is "
             "written to it, and nothing leaves this machine unless you name a model elsewhere.",
             (
-                JobField("folder", "Folder", "folder"),
+                JobField("folder", "Folder, or the zip of a Google Takeout", "folder"),
                 JobField("embedder", "Find pictures by what they show", "embedder"),
+                JobField(
+                    "metadata",
+                    "Lightroom catalogue or metadata table",
+                    "text",
+                    "--metadata",
+                    hint="optional, such as /home/ana/Catalog.lrcat",
+                    is_needed=False,
+                ),
             ),
             "Add them",
         ),
@@ -200,16 +209,20 @@ def folders(request: Request) -> Response:
     """The folders of this machine that begin as was typed, for a field that completes paths."""
     if not _may(AppState.of(request)):
         raise HTTPException(403, "Folders are listed only on the machine that the app runs on.")
-    typed = Path(request.query_params.get("path", "") or "~/").expanduser()
-    ends = request.query_params.get("path", "~/").endswith("/")
-    above, start = (typed, "") if ends else (typed.parent, typed.name.lower())
-    return JSONResponse([f"{path}/" for path in _below(above) if path.name.lower().startswith(start)][:_SHOWN])
+    text = request.query_params.get("path") or "~/"
+    typed = Path(text).expanduser()
+    above, start = (typed, "") if text.endswith("/") else (typed.parent, typed.name.lower())
+    ending = _ARCHIVE if request.query_params.get("archives") else ()
+    return JSONResponse([path for path in _below(above, ending) if Path(path).name.lower().startswith(start)][:_SHOWN])
 
 
-def _below(folder: Path) -> list[Path]:
+def _below(folder: Path, ending: str | tuple[()]) -> list[str]:
+    """The folders in a folder, with a slash, and the files of an ending."""
     try:
         with os.scandir(folder) as entries:
-            found = [Path(entry.path) for entry in entries if entry.is_dir() and not entry.name.startswith(".")]
+            shown = [entry for entry in entries if not entry.name.startswith(".")]
+            found = [f"{entry.path}/" for entry in shown if entry.is_dir()]
+            found += [entry.path for entry in shown if entry.name.lower().endswith(ending) and entry.is_file()]
     except OSError:
         return []
     return sorted(found)
@@ -244,7 +257,7 @@ def _argument(state: AppState, form: JobForm, each: JobField, value: str) -> Ite
     if each.kind == "name":
         return [f"{each.option}={_place(state, form, value)}"]
     if each.kind == "folder":
-        return [str(_folder(value))]
+        return [str(_folder(value, form.verb == "scan"))]
     found = (places.benchmarks if each.kind == "benchmark" else places.runs).get(value)
     if found is None:
         raise missing(f"such {each.kind}")
@@ -257,9 +270,10 @@ def _argument(state: AppState, form: JobForm, each: JobField, value: str) -> Ite
     return [str(found)]
 
 
-def _folder(value: str) -> Path:
+def _folder(value: str, may_be_archive: bool) -> Path:
     folder = Path(value).expanduser()
-    if not folder.is_absolute() or not folder.is_dir():
+    is_archive = may_be_archive and folder.suffix.lower() == _ARCHIVE and folder.is_file()
+    if not folder.is_absolute() or not (folder.is_dir() or is_archive):
         raise UserError(f"There is no folder {value}.", "Give its whole path, such as /home/ana/Pictures.")
     return folder
 

@@ -11,7 +11,7 @@ import numpy as np
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from sightline.corpus.album import PictureResult
 from sightline.errors import UserError
@@ -87,6 +87,7 @@ def search(request: Request) -> Response:
         step=_FIRST,
         has_index=bool(state.finder.names()),
         index_command=state.finder.index_command,
+        stage=state.finder.stamp,
         recent=state.searches.recent(),
         saved=state.searches.saved(),
         is_saved=state.searches.is_saved(str(request.query_params)),
@@ -130,6 +131,12 @@ async def upload(request: Request) -> Response:
     if isinstance(key, Failure):
         raise HTTPException(415, f"{key.kind}: {key.message}")
     return JSONResponse({"upload": key})
+
+
+def adding(request: Request) -> Response:
+    """How far pictures are that are being read or indexed; empty where none are."""
+    state = AppState.of(request)
+    return HTMLResponse(state.fragment("adding.html", busy=state.jobs.active, stage=state.finder.stamp))
 
 
 def keep(request: Request, fields: Mapping[str, str]) -> Response:

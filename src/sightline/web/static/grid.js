@@ -81,7 +81,7 @@ const fill = (tile, [key, id, taken, , others, stack]) => {
   image.src = `/thumb/${key}?size=${devicePixelRatio > 1.2 ? 512 : 256}`;
   tile.append(image);
   if (others && !query.has("group") && query.get("similar") !== "all") {
-    tile.append(Object.assign(document.createElement("b"), { className: "stack", textContent: `+${others}`, title: `${others} more like it` }));
+    tile.append(Object.assign(document.createElement("b"), { className: "stack", textContent: `${stack.startsWith("film/") ? "▶ " : ""}+${others}`, title: stack.startsWith("film/") ? `${others} more of this film` : `${others} more like it` }));
     tile.dataset.stack = stack;
   }
   tile.append(Object.assign(document.createElement("i"), { className: "pick", title: "Select (X)" }));
