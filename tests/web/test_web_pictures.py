@@ -96,7 +96,8 @@ def test_albums_and_films_are_groups_of_the_overview(with_film: Path) -> None:
     assert [value for value, _ in desk.pictures.facets(PictureQuery())["album"]] == ["Rome", "Oslo", "?"]
     by_filter = PictureQuery.read({"where": chosen.as_filter(), "similar": "all"})
     build_index(Session(with_film / "workspace"), embedder=Colours())
-    assert len(desk.pictures.find(by_filter).files) == 2 == desk.library.corpus.count(chosen)
+    corpus = desk.library.corpus
+    assert corpus is not None and len(desk.pictures.find(by_filter).files) == 2 == corpus.count(chosen)
 
 
 def test_a_film_is_shown_as_its_poster_and_found_by_its_best_frame(with_film: Path) -> None:
