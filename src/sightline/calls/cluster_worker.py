@@ -213,7 +213,7 @@ class RemoteBudget:
         _PAID_BY.set(0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RemoteSlot(CallSlot):
     """Leave to make one call, by the number of the question that it answers."""
 
