@@ -368,4 +368,3 @@ def _write(database: sqlite3.Connection, entries: Sequence[JournalEntry]) -> Non
     for entry in hits:
         database.execute(_COUNT_HIT, (entry.stage, entry.model, entry.count, entry.usd))
         seal_hits(database)
-
