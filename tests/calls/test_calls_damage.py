@@ -161,6 +161,32 @@ def test_a_page_in_the_place_of_another_counts_no_call_twice(workspace: Path, ho
     assert total.money.startswith("at least") and total.usd < 0.01 * COUNT
 
 
+def test_rows_that_are_hidden_by_a_page_are_missed(workspace: Path) -> None:
+    """The root of the table of calls is one of its own leaves: a scan finds nothing wrong, and few rows."""
+    path = workspace / JOURNAL_FILE
+    with sqlite3.connect(path) as database:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        (root,) = database.execute("SELECT rootpage FROM sqlite_master WHERE name = 'calls'").fetchone()
+    database.close()
+    data = bytearray(path.read_bytes())
+    leaf = next(at for at in range(0, len(data), 4096) if data[at] == 13 and b"openai/m" in data[at : at + 4096])
+    data[(root - 1) * 4096 : root * 4096] = data[leaf : leaf + 4096]
+    path.write_bytes(data)
+    with pytest.raises(UserError, match="rows are missing"):
+        read_ledger(workspace)
+    with Journal(workspace) as journal:
+        for number in reversed(range(COUNT)):
+            try:
+                found = journal.find(key(number))
+            except UserError as error:
+                assert "rows are missing" in error.message and error.fix is not None and "--repair" in error.fix
+            else:
+                assert isinstance(found, ChatReply) and found.text == reply(number).text, "none is asked again unsaid"
+    with pytest.raises(UserError, match="rows are missing"):
+        read_ledger(workspace)
+    assert not verify_journal(workspace).is_sound
+
+
 def test_verify_and_repair_on_the_command_line(workspace: Path, cli: Cli) -> None:
     def ledger(*options: str) -> tuple[int, str]:
         done = cli("ledger", *options, "--workspace", str(workspace))

@@ -24,6 +24,7 @@ from sightline.calls.journal_tables import (
     LOSE,
     MIGRATIONS,
     DamagedRowError,
+    check_complete,
     from_row,
     hits_are_sound,
 )
@@ -46,6 +47,10 @@ def set_aside_damaged(database: sqlite3.Connection, path: Path, key: bytes, erro
     if not isinstance(error, DamagedRowError) and not is_damage(error):
         raise error
     found = set(error.args) if isinstance(error, DamagedRowError) else set()
+    try:
+        check_complete(database)  # A new index would hide what is missing.
+    except DATABASE_FAULTS as missing:
+        raise explain(path, missing) from error
     with transaction(database):
         database.execute("REINDEX calls_by_key")  # It may be what is damaged; else it would still name the row.
         for number in found.union(number for (number,) in database.execute(_IDS, (key,))):

@@ -15,7 +15,14 @@ import orjson
 
 from sightline.calls.journal_claims import collect_lost
 from sightline.calls.journal_repair import REPAIR, explain
-from sightline.calls.journal_tables import DAMAGED, JOURNAL_FILE, MIGRATIONS, columns_checksum, hits_are_sound
+from sightline.calls.journal_tables import (
+    DAMAGED,
+    JOURNAL_FILE,
+    MIGRATIONS,
+    check_complete,
+    columns_checksum,
+    hits_are_sound,
+)
 from sightline.errors import UserError
 from sightline.io.sqlite import DATABASE_FAULTS, open_database
 
@@ -122,6 +129,7 @@ def _damaged(database: sqlite3.Connection) -> list[int]:
         return checksum & 0xFFFFFFFF == columns_checksum(key, *columns)
 
     database.create_function("sound", -1, is_sound, deterministic=True)
+    check_complete(database)
     damaged = [number for (number,) in database.execute(_DAMAGED)]
     if not is_ordered:  # A page was written over another: some rows stand twice, and others are gone.
         raise sqlite3.DatabaseError("its rows are out of order")
