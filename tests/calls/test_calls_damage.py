@@ -185,6 +185,10 @@ def test_rows_that_are_hidden_by_a_page_are_missed(workspace: Path) -> None:
     with pytest.raises(UserError, match="rows are missing"):
         read_ledger(workspace)
     assert not verify_journal(workspace).is_sound
+    repair_journal(workspace)
+    assert verify_journal(workspace).is_sound
+    total = read_ledger(workspace).total
+    assert total.calls == COUNT and total.money.startswith("at least")
 
 
 def test_verify_and_repair_on_the_command_line(workspace: Path, cli: Cli) -> None:

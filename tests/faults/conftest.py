@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     ended = (*terminalreporter.stats.get("passed", ()), *terminalreporter.stats.get("failed", ()))
-    told = [dict(report.user_properties) for report in ended if isinstance(report, pytest.TestReport)]
+    told: list[dict[str, Any]] = [
+        dict(report.user_properties) for report in ended if isinstance(report, pytest.TestReport)
+    ]
     faults = [properties for properties in told if "faults" in properties]
     if faults:
         count, seeds = sum(each["faults"] for each in faults), {each["FAULT_SEED"] for each in faults}

@@ -24,9 +24,9 @@ from sightline.calls.journal_tables import (
     LOSE,
     MIGRATIONS,
     DamagedRowError,
-    check_complete,
     from_row,
     hits_are_sound,
+    missing_rows,
 )
 from sightline.english import counted
 from sightline.errors import UserError
@@ -47,10 +47,8 @@ def set_aside_damaged(database: sqlite3.Connection, path: Path, key: bytes, erro
     if not isinstance(error, DamagedRowError) and not is_damage(error):
         raise error
     found = set(error.args) if isinstance(error, DamagedRowError) else set()
-    try:
-        check_complete(database)  # A new index would hide what is missing.
-    except DATABASE_FAULTS as missing:
-        raise explain(path, missing) from error
+    if missing := missing_rows(database):  # A new index would hide it.
+        raise explain(path, sqlite3.DatabaseError(f"{missing:,} rows are missing")) from error
     with transaction(database):
         database.execute("REINDEX calls_by_key")  # It may be what is damaged; else it would still name the row.
         for number in found.union(number for (number,) in database.execute(_IDS, (key,))):
@@ -209,13 +207,17 @@ def _lose(database: sqlite3.Connection, number: int) -> None:
 
 
 def _copy_calls(old: sqlite3.Connection, new: sqlite3.Connection) -> None:
-    rows = _rows(old)
+    rows, missing = _rows(old), 0
+    with suppress(*DATABASE_FAULTS):
+        missing = missing_rows(old)
     insert = INSERT.replace("NULL", "?", 1).replace("INSERT", "INSERT OR IGNORE", 1)
     while part := list(islice(rows, _CHUNK)):
         with transaction(new):
             kept = new.executemany(insert, [row for _, row in part if row is not None]).rowcount
             # A row that stands twice, as where a page was written over another, is one in the place of a lost one.
-            new.executemany(LOSE, [(*_UNKNOWN, time.time(), DAMAGED, None)] * (len(part) - max(0, kept)))
+            missing += len(part) - max(0, kept)
+    with transaction(new):
+        new.executemany(LOSE, [(*_UNKNOWN, time.time(), DAMAGED, None)] * missing)
 
 
 def _copy_table(table: str, old: sqlite3.Connection, new: sqlite3.Connection) -> None:

@@ -19,9 +19,9 @@ from sightline.calls.journal_tables import (
     DAMAGED,
     JOURNAL_FILE,
     MIGRATIONS,
-    check_complete,
     columns_checksum,
     hits_are_sound,
+    missing_rows,
 )
 from sightline.errors import UserError
 from sightline.io.sqlite import DATABASE_FAULTS, open_database
@@ -129,7 +129,8 @@ def _damaged(database: sqlite3.Connection) -> list[int]:
         return checksum & 0xFFFFFFFF == columns_checksum(key, *columns)
 
     database.create_function("sound", -1, is_sound, deterministic=True)
-    check_complete(database)
+    if missing := missing_rows(database):
+        raise sqlite3.DatabaseError(f"{missing:,} rows are missing")
     damaged = [number for (number,) in database.execute(_DAMAGED)]
     if not is_ordered:  # A page was written over another: some rows stand twice, and others are gone.
         raise sqlite3.DatabaseError("its rows are out of order")
