@@ -22,7 +22,7 @@ from sightline.metrics.scope import Scopes
 from sightline.metrics.scores import Scores
 from sightline.metrics.statistics.estimates import estimate
 from sightline.retrieval.bm25 import spaced
-from sightline.runs.shortcuts.file_facts import CorpusFiles, read_files
+from sightline.runs.shortcuts.facts import CorpusFiles, read_files
 from sightline.runs.shortcuts.report import LearnedShortcut, learn_shortcut
 from sightline.runs.word_ranker import Source, WordRanker, told
 from sightline.types import (

@@ -20,7 +20,7 @@ from sightline.errors import UserError
 from sightline.metrics.scope import Scopes
 from sightline.retrieval.bm25 import query_words
 from sightline.runs.blind_baselines import Commonest, drawn_option
-from sightline.runs.shortcuts.file_facts import read_files
+from sightline.runs.shortcuts.facts import read_files
 from sightline.runs.shortcuts.report import LearnedShortcut, learn_shortcut
 from sightline.runs.systems.base import (
     Kind,
