@@ -14,7 +14,7 @@ from typing import Any
 from sightline.authoring import project as files
 from sightline.authoring.assemble import assemble
 from sightline.authoring.audit_pools import LookAlikeReport, WeakQueries, find_look_alikes, find_weak_queries
-from sightline.authoring.judge_quality import Drift, JudgeQuality, find_drift, judge_quality
+from sightline.authoring.judge_quality import JudgeDrift, JudgeQuality, find_drift, judge_quality
 from sightline.authoring.judge_verdicts import GOOD_ALPHA, JudgeVerdict
 from sightline.authoring.project import Project
 from sightline.authoring.stage import StageResult, free_plan
@@ -141,7 +141,7 @@ class Audit:
     baselines: tuple[Baseline, ...]
     twins: LookAlikeReport
     queries: WeakQueries
-    drift: tuple[Drift, ...] = ()
+    drift: tuple[JudgeDrift, ...] = ()
     checked: CheckedLabels = field(default_factory=CheckedLabels)
     judges: tuple[JudgeQuality, ...] = ()
     judging: Mapping[str, Any] = field(default_factory=dict)

@@ -39,7 +39,7 @@ from sightline.benchmark.formats.inspect_documents import (
     usage,
     write_eval,
 )
-from sightline.benchmark.formats.replies import Attempts, from_exact, read_reply
+from sightline.benchmark.formats.replies import AttemptReader, from_exact, read_reply
 from sightline.benchmark.formats.retrieval import check_options
 from sightline.benchmark.formats.scored_run import OURS, RunWithScores, made_at, scored
 from sightline.errors import READ_AGAIN, UserError
@@ -208,7 +208,7 @@ class _Reader:
     def __init__(self, path: Path, options: FormatOptions, complaints: Complaints) -> None:
         self._path = path
         self._complaints = complaints
-        self._attempts = Attempts(options, complaints)
+        self._attempts = AttemptReader(options, complaints)
         self._header: Mapping[str, Any] = {}
         self._ledger: list[LedgerEntry] = []
 
