@@ -14,7 +14,7 @@ from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self, SupportsIndex, TypeVar, overload
 
-from sightline.errors import MissingExtraError, UserError
+from sightline.errors import UserError, needs_extra
 from sightline.markup import Markup, join, tag
 from sightline.plain_text import printable, short
 
@@ -96,18 +96,14 @@ class Frames(Shown):
 
     def to_pandas(self) -> pandas.DataFrame:
         """The records as a pandas data frame; needs the extra `pandas`."""
-        try:
+        with needs_extra(f"{type(self).__name__}.to_pandas", "pandas"):
             import pandas
-        except ImportError as error:
-            raise MissingExtraError(f"{type(self).__name__}.to_pandas", "pandas") from error
         return pandas.DataFrame(self.records())
 
     def to_polars(self) -> polars.DataFrame:
         """The records as a polars data frame; needs the extra `polars`."""
-        try:
+        with needs_extra(f"{type(self).__name__}.to_polars", "polars"):
             import polars
-        except ImportError as error:
-            raise MissingExtraError(f"{type(self).__name__}.to_polars", "polars") from error
         return polars.DataFrame(self.records(), infer_schema_length=None, strict=False)
 
 

@@ -12,7 +12,7 @@ from PIL import ImageFont
 
 from sightline.authoring.summary_charts import Chart
 from sightline.authoring.summary_svg import to_svg
-from sightline.errors import MissingExtraError
+from sightline.errors import needs_extra
 from sightline.reports.html import page_style
 
 _ZOOM = 3
@@ -21,10 +21,8 @@ _FAMILY = "Aileron"
 
 def to_png(drawing: Chart) -> bytes:
     """One drawing; the same drawing gives the same bytes."""
-    try:
+    with needs_extra("drawing PNG files", "charts"):
         import resvg_py
-    except ImportError:
-        raise MissingExtraError("drawing PNG files", "charts") from None
     svg = to_svg(drawing).replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
     with tempfile.TemporaryDirectory() as folder:
         font = Path(folder) / "font.ttf"

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from sightline.errors import READ_AGAIN, UserError
+from sightline.errors import READ_AGAIN, UserError, explained
 from sightline.io.files import PathLike, write_whole
 from sightline.io.unpacked import gunzipped
 
@@ -74,10 +74,8 @@ def read_jsonl(path: PathLike) -> Iterator[tuple[int, Any]]:
 
 def read_json(path: PathLike) -> Any:
     """The value of a file that is one JSON document."""
-    try:
+    with explained(f"{path} can't be read", READ_AGAIN):
         content = Path(path).read_bytes().removeprefix(_BOM)
-    except OSError as error:
-        raise UserError(f"{path} can't be read: {error.strerror}.", READ_AGAIN) from error
     try:
         return orjson.loads(content)
     except orjson.JSONDecodeError as error:

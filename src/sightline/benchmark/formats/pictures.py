@@ -22,7 +22,7 @@ from sightline.benchmark.formats.retrieval import local_file, picture_uri
 from sightline.benchmark.problems import stop
 from sightline.benchmark.records import PictureRecord, RightsRecord
 from sightline.english import counted
-from sightline.errors import UserError
+from sightline.errors import explained
 from sightline.io.files import picture_path, write_whole
 from sightline.types import Benchmark, Group, Json, Picture, PictureRef, Scope, Task
 
@@ -98,10 +98,8 @@ class EmbeddedPictures:
             self._inside += 1
             return Picture(name, picture_uri(path or name, self._root), **known)
         place = self._target / self._name(name, path, content)
-        try:
+        with explained(f"{place.parent} can't be made", "choose another folder"):
             place.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UserError(f"{place.parent} can't be made: {error.strerror}.", "choose another folder") from error
         write_whole(place, content)
         return Picture(name, picture_uri(str(place.absolute()), place.parent), **known)
 
@@ -141,10 +139,8 @@ def image_cell(picture: Picture, options: FormatOptions) -> dict[str, Any] | Non
     file = local_file(picture, options)
     if file is None:
         return None
-    try:
+    with explained(f"{file} can't be read", "check who may read it"):
         return {"bytes": file.read_bytes(), "path": picture.id}
-    except OSError as error:
-        raise UserError(f"{file} can't be read: {error.strerror}.", "check who may read it") from error
 
 
 def _component(part: str) -> str:

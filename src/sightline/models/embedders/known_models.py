@@ -15,7 +15,7 @@ from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-from sightline.errors import MissingExtraError, SightlineError, UserError
+from sightline.errors import SightlineError, UserError, explained, needs_extra
 from sightline.io.files import sha256_of
 from sightline.io.jsonl import read_json, write_json
 
@@ -99,10 +99,8 @@ def _offline() -> bool:
 
 
 def _download(model: KnownModel, missing: Iterable[PinnedFile], target: Path) -> None:
-    try:
+    with needs_extra(f"downloading {model.name}", "hub"):
         from huggingface_hub import hf_hub_download
-    except ImportError:
-        raise MissingExtraError(f"downloading {model.name}", "hub") from None
     endpoint = os.environ.get("HF_ENDPOINT") or _HUB
     missing = list(missing)
     unreachable = _unreachable(endpoint)
@@ -137,12 +135,8 @@ def _unreachable(endpoint: str) -> str | None:
 
 
 def _make(target: Path) -> None:
-    try:
+    with explained(f"{target} can't be written", "name another folder in the configuration: [models] folder"):
         target.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(
-            f"{target} can't be written: {error.strerror}.", "name another folder in the configuration: [models] folder"
-        ) from None
 
 
 def _bar() -> type[Any]:
