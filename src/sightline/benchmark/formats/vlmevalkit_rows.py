@@ -19,8 +19,7 @@ from zipfile import BadZipFile
 
 from sightline.benchmark.formats.base import Complaints, FormatOptions
 from sightline.benchmark.formats.dataset_folder import labelled
-from sightline.benchmark.formats.picture_bytes import ending_of, why_no_picture
-from sightline.benchmark.formats.pictures import EmbeddedPictures, file_name
+from sightline.benchmark.formats.pictures import EmbeddedPictures, ending_of, file_name, why_no_picture
 from sightline.benchmark.formats.retrieval import picture_uri
 from sightline.benchmark.formats.rows import TableRow, WrongFieldError, csv_rows
 from sightline.errors import UserError, needs_extra

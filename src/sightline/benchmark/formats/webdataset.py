@@ -37,8 +37,7 @@ import orjson
 from sightline.benchmark.formats.base import Complaints, Content, Format, FormatOptions, Imported
 from sightline.benchmark.formats.dataset_folder import has_tasks, limited, new_folder, read_beside, write_beside
 from sightline.benchmark.formats.imagefolder import SUFFIXES
-from sightline.benchmark.formats.picture_bytes import ending_of, why_no_picture
-from sightline.benchmark.formats.pictures import EmbeddedPictures, from_fields, to_fields
+from sightline.benchmark.formats.pictures import EmbeddedPictures, ending_of, from_fields, to_fields, why_no_picture
 from sightline.benchmark.formats.retrieval import (
     PictureCaption,
     caption_tasks,
