@@ -82,6 +82,15 @@ def read_json(path: PathLike) -> Any:
         raise LineError(path, error.lineno, f"expected JSON: {error.msg} at column {error.colno}") from error
 
 
+def json_object(text: bytes | str) -> dict[str, Any] | None:
+    """The JSON object that a text is; None for any other."""
+    try:
+        found = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
 def dump(value: Any, *, indent: bool = False) -> bytes:
     """JSON bytes that end in a newline; what JSON can't hold (NaN, broken Unicode, huge integers) is refused."""
     options = orjson.OPT_APPEND_NEWLINE | (orjson.OPT_INDENT_2 if indent else 0)
