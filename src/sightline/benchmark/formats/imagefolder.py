@@ -69,7 +69,7 @@ def read(path: Path, options: FormatOptions) -> Imported:
     complaints = Complaints(options)
     folder = _Folder(path, options)
     for file in folder.metadata:
-        for row in _rows(file, complaints):
+        for row in csv_rows(file, complaints) if file.suffix == ".csv" else read_rows(file, complaints):
             with checked(row, complaints):
                 folder.add_row(row)
     warnings = folder.add_unlisted()
@@ -79,10 +79,6 @@ def read(path: Path, options: FormatOptions) -> Imported:
     if folder.has_tasks:
         benchmark = limited(read_beside(benchmark, path, complaints), options)
     return Imported(benchmark, tuple(complaints.problems), (*warnings, *shared_captions(tasks)))
-
-
-def _rows(file: Path, complaints: Complaints) -> Iterator[TableRow]:
-    return csv_rows(file, complaints) if file.suffix == ".csv" else read_rows(file, complaints)
 
 
 class _Folder:

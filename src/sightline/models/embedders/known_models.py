@@ -86,16 +86,12 @@ def fetch(model: KnownModel, folder: Path, *, local_only: bool = False) -> Path:
     target = folder / model.name
     missing = [file for file in model.files if not (target / file.path).is_file()]
     if missing:
-        if local_only or _offline():
+        if local_only or (os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")):
             why = "--local-only allows no download" if local_only else "HF_HUB_OFFLINE is set"
             raise _not_here(model, missing, target, why)
         _download(model, missing, target)
     _check(model, target)
     return target
-
-
-def _offline() -> bool:
-    return os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
 
 
 def _download(model: KnownModel, missing: Iterable[PinnedFile], target: Path) -> None:
