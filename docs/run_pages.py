@@ -186,7 +186,7 @@ def main() -> int:
     """Write, or with `--check` compare; 1 where a page shows something else."""
     given = [Path(name).resolve() for name in sys.argv[1:] if name != "--check"]
     stale = 0
-    for page in given or pages():
+    for page in [page for page in pages() if page in given or not given]:
         with tempfile.TemporaryDirectory() as folder:
             text = rewritten(page, Path(folder).resolve())
         if text == page.read_text("utf-8"):
