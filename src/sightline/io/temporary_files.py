@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from sightline.errors import explained
-from sightline.io.locks import CAN_LOCK, take_lock
+from sightline.io.locks import HAS_FLOCK, take_lock
 
 _UNFINISHED, _LOCK = ".tmp", ".lock"
 _NAME = re.compile(rf"\.sightline-[0-9a-f]{{16}}(?:{_UNFINISHED}|{_LOCK})")
@@ -45,7 +45,7 @@ def folder_beside(target: Path) -> Iterator[Path]:
 
 def remove_abandoned(parent: Path) -> None:
     """Remove the folders in `parent` whose writers are dead; one without a lock of ours is not known to be so."""
-    if not CAN_LOCK:
+    if not HAS_FLOCK:
         return
     with suppress(OSError):  # What can't be listed or removed stays, and stops nobody.
         with os.scandir(parent) as entries:
@@ -65,7 +65,7 @@ def remove_temporary_files(folder: Path) -> None:
 @contextmanager
 def _claimed_beside(target: Path) -> Iterator[Path]:
     """A name for a new folder; a locked file beside it, which its writer's end unlocks, tells others that it lives."""
-    if not CAN_LOCK:
+    if not HAS_FLOCK:
         yield name_beside(target)
         return
     fresh, lock = _claim(target)
