@@ -1,0 +1,261 @@
+"""From a CSV and two services to "settled" in a browser, by somebody who has read docs/assess.md and nothing else.
+
+Run: python benchmarks/assess_trial.py [--difference 0.05] [--seed 0] [--seconds 4] [--screenshot FILE]
+
+The script is that person. It takes the commands and the words to click from the page; one that is wrong there stops it.
+The photographs are the 600 of Flickr8k that are there as files, the queries captions with made-up counts, the services
+an embedder (new) and the same embedder with noise (old, worse by `--difference` in nDCG@10). What the person answers is
+what captions say (`caption_truth.py`). Printed are commands, clicks and decisions, seconds of the machine for each
+step, and the answer.
+
+Needs playwright and Chromium.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+from aiohttp import web
+from numpy.typing import NDArray
+from playwright.sync_api import Page, sync_playwright
+
+from assess import World, load_world, tuned
+from caption_truth import data_folder
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "assess.md"
+Floats: TypeAlias = NDArray[np.float64]
+
+CHROMIUM = "/usr/bin/chromium"
+PORTS = {"old": 8801, "new": 8802}
+"""Where the page has its two services."""
+PERSON = "ann"
+MOST = 3000
+"""Decisions after which the person gives up."""
+
+
+@dataclass(slots=True)
+class Told:
+    """What the page says: the command that makes the benchmark, the one that opens the app, and what to click there."""
+
+    make: str
+    view: str
+    clicks: list[str]
+
+    @classmethod
+    def read(cls) -> Told:
+        text = PAGE.read_text("utf-8")
+        make = re.search(r"\$ (sightline make .*?)\n +queries:", text, re.DOTALL)
+        step = re.search(
+            r"4\. \*\*Judge in the browser\.\*\* `([^`]+)` opens the app: (.*?), your name\.", text, re.DOTALL
+        )
+        if make is None or step is None:
+            raise SystemExit(f"{PAGE.name} no longer has the steps of this trial.")
+        return cls(re.sub(r"\\\n\s*", "", make[1]), step[1], re.findall(r"\*([^*]+)\*", step[2]))
+
+
+@dataclass(slots=True)
+class Trial:
+    """What it took."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    commands: int = 0
+    clicks: int = 0
+    waits: list[float] = field(default_factory=list)
+    answer: str = ""
+
+    @contextmanager
+    def clock(self, name: str) -> Iterator[None]:
+        began = time.perf_counter()
+        yield
+        self.seconds[name] = time.perf_counter() - began
+
+
+def service(scores: Mapping[str, Floats], pictures: Sequence[str]) -> web.Application:
+    """A search whose scores are known beforehand, by the words of the query; it answers as the page says."""
+
+    async def search(request: web.Request) -> web.Response:
+        asked = await request.json()
+        found = scores[asked["query"]]
+        best = np.argsort(-found, kind="stable")[: asked["k"]].tolist()
+        return web.json_response({"hits": [{"id": pictures[at], "score": float(found[at])} for at in best]})
+
+    made = web.Application()
+    made.add_routes([web.post("/search", search)])
+    return made
+
+
+@contextmanager
+def served(services: Mapping[str, web.Application]) -> Iterator[None]:
+    """Each on the port that the page has for it, in one thread."""
+    loop, runners = asyncio.new_event_loop(), [web.AppRunner(one) for one in services.values()]
+
+    async def start() -> None:
+        for name, runner in zip(services, runners, strict=True):
+            await runner.setup()
+            await web.TCPSite(runner, "127.0.0.1", PORTS[name]).start()
+
+    loop.run_until_complete(start())
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        for runner in runners:
+            asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result(10)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(10)
+
+
+def kept_files(world: World) -> World:
+    """The part of a world whose photographs are there as files, with the queries that find one of them."""
+    here = {path.name for path in (data_folder() / "dev").iterdir()}
+    columns = np.array([at for at, name in enumerate(world.pictures) if name in here])
+    relevant = world.relevant[:, columns]
+    rows = np.flatnonzero(relevant.any(axis=1))
+    systems = {name: scores[np.ix_(rows, columns)] for name, scores in world.systems.items()}
+    names, texts = tuple(world.pictures[at] for at in columns.tolist()), tuple(world.texts[at] for at in rows.tolist())
+    return World(relevant[rows], systems, names, texts)
+
+
+def run_command(trial: Trial, command: str, home: Path) -> None:
+    """Type a command of the page and wait for it."""
+    trial.commands += 1
+    subprocess.run(["bash", "-c", command], cwd=home, env=environment(home), check=True)
+
+
+def environment(home: Path) -> dict[str, str]:
+    """A home of its own, so that `~/Photos` is what the page means, and `sightline` is this Python's."""
+    tools = home / "tools"
+    tools.mkdir(exist_ok=True)
+    script = tools / "sightline"
+    script.write_text(f'#!/bin/sh\nexec {sys.executable} -m sightline "$@"\n')
+    script.chmod(0o755)
+    return os.environ | {"HOME": str(home), "PATH": f"{tools}:{os.environ['PATH']}"}
+
+
+@contextmanager
+def app(trial: Trial, command: str, home: Path) -> Iterator[str]:
+    """The app, until the end of the block; gives its address, which it prints."""
+    trial.commands += 1
+    process = subprocess.Popen(
+        ["bash", "-c", f"exec {command}"], cwd=home, env=environment(home), stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None
+        yield next(line for line in process.stdout if "http" in line).strip()
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def go(trial: Trial, page: Page, words: str) -> None:
+    """Click what the page calls by these words."""
+    trial.clicks += 1
+    named = page.get_by_role("link", name=words, exact=True).or_(page.get_by_role("button", name=words, exact=True))
+    named.first.click()
+
+
+def judge(trial: Trial, page: Page, fits: Mapping[str, set[str]]) -> None:
+    """Decide by keys until the app says that it is settled."""
+    while page.locator(".settled").count() == 0 and len(trial.waits) < MOST:
+        query = page.locator("h2.prompt").inner_text().strip()
+        picture = page.locator("#decide input[name=picture]").get_attribute("value")
+        began = time.perf_counter()
+        with page.expect_navigation():
+            page.keyboard.press("3" if picture in fits[query] else "0")
+        trial.waits.append(time.perf_counter() - began)
+    trial.answer = page.locator(".settled b").inner_text() if page.locator(".settled").count() else "not settled"
+
+
+def take_part(trial: Trial, told: Told, home: Path, fits: Mapping[str, set[str]], picture: Path | None) -> None:
+    """The page's steps 3 and 4."""
+    with trial.clock("make"):
+        run_command(trial, told.make, home)
+    with ExitStack() as stack:
+        began = time.perf_counter()
+        address = stack.enter_context(app(trial, told.view, home))
+        driver = stack.enter_context(sync_playwright())
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page.goto(address)
+        for words in told.clicks:
+            go(trial, page, words)
+        page.fill("input[name=person]", PERSON)
+        with page.expect_navigation():
+            page.keyboard.press("Enter")
+        page.locator("#decide").wait_for()
+        trial.seconds["view, to the first picture"] = time.perf_counter() - began
+        judge(trial, page, fits)
+        if picture is not None:
+            page.screenshot(path=picture)
+        browser.close()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--difference", type=float, default=0.05, help="true difference in nDCG@10")
+    parser.add_argument("--seed", type=int, default=0, help="of the noise and of the counts")
+    parser.add_argument("--seconds", type=float, default=4, help="that a person takes for a decision")
+    parser.add_argument("--screenshot", type=Path, help="the last page, as PNG")
+    options = parser.parse_args()
+    told, world, trial = Told.read(), kept_files(load_world("dev")), Trial()
+    rng = np.random.default_rng((3, options.seed))
+    best = world.systems["embedder"]
+    noise = rng.normal(size=best.shape)
+    scores = {"old": best + tuned(world, best, noise, options.difference) * noise, "new": best}
+    fits = {
+        text: {world.pictures[at] for at in np.flatnonzero(row)}
+        for text, row in zip(world.texts, world.relevant, strict=True)
+    }
+    services = {
+        name: service(dict(zip(world.texts, table, strict=True)), world.pictures) for name, table in scores.items()
+    }
+    with tempfile.TemporaryDirectory() as folder, served(services):
+        home = Path(folder)
+        shutil.copytree(data_folder() / "dev", home / "Photos", copy_function=shutil.copyfile)
+        counts = np.maximum(1, rng.pareto(1.2, len(world.texts)) * 5).astype(int)
+        write_log(home / "log.csv", world.texts, counts)
+        take_part(trial, told, home, fits, options.screenshot)
+    report(trial, world, scores, options)
+    return 0
+
+
+def write_log(path: Path, texts: Sequence[str], counts: NDArray[np.int_]) -> None:
+    """The person's own queries, as the page wants them."""
+    rows = (f'"{text.replace(chr(34), chr(34) * 2)}",{count}\n' for text, count in zip(texts, counts, strict=True))
+    path.write_text("query,count\n" + "".join(rows), "utf-8")
+
+
+def report(trial: Trial, world: World, scores: Mapping[str, Floats], options: argparse.Namespace) -> None:
+    gap = (world.ndcg(scores["new"]) - world.ndcg(scores["old"])).mean()
+    decisions, machine = len(trial.waits), sum(trial.waits)
+    print(f"{len(world.pictures)} photographs, {len(world.texts)} captions as queries; new − old {gap:+.3f} nDCG@10")
+    print(f"1 page read, {trial.commands} commands, {trial.clicks} clicks, a name, {decisions} decisions by key")
+    for name, seconds in trial.seconds.items():
+        print(f"  {name}: {seconds:.1f} s")
+    print(
+        f"  a decision, of the app: median {np.median(trial.waits):.2f} s, 95 % {np.quantile(trial.waits, 0.95):.2f} s"
+    )
+    person = decisions * options.seconds + sum(trial.seconds.values()) + machine
+    print(f"  in all, at {options.seconds:g} s a decision: {person / 60:.0f} minutes")
+    print(f"  {trial.answer} ({os.getloadavg()[0]:.1f} load)")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
