@@ -85,7 +85,8 @@ def read_traffic(log: QueryLog) -> Traffic:
         forms.add(row)
     merged = Traffic(forms, log.personal_data, {"file": path.name, "problems": dict(problems)})
     if not len(merged.counts):
-        listed = ", ".join(f"{count:,} {what}" for what, count in problems.items()) or "the file is empty"
+        none = "no line has one" if path.stat().st_size else "the file is empty"
+        listed = ", ".join(f"{count:,} {what}" for what, count in problems.items()) or none
         raise UserError(f"{path} has no query ({listed}).", "Give a file with a query on each line, or a log of them.")
     return merged
 
