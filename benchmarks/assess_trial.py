@@ -1,12 +1,12 @@
 """From a CSV and two services to "settled" in a browser, by somebody who has read docs/assess.md and nothing else.
 
-Run: python benchmarks/assess_trial.py [--difference 0.05] [--seed 0] [--seconds 4] [--screenshot FILE]
+Run: python benchmarks/assess_trial.py [--difference 0.05] [--seed 0] [--seconds 4] [--interrupt 50]
 
 The script is that person. It takes the commands and the words to click from the page; one that is wrong there stops it.
 The photographs are the 600 of Flickr8k that are there as files, the queries captions with made-up counts, the services
 an embedder (new) and the same embedder with noise (old, worse by `--difference` in nDCG@10). What the person answers is
 what captions say (`caption_truth.py`). Printed are commands, clicks and decisions, seconds of the machine for each
-step, and the answer.
+step, and the answer. With `--interrupt` the app and the browser are killed in the middle, and nothing may be lost.
 
 Needs playwright and Chromium.
 """
@@ -47,6 +47,16 @@ PORTS = {"old": 8801, "new": 8802}
 PERSON = "ann"
 MOST = 3000
 """Decisions after which the person gives up."""
+
+
+class Options(argparse.Namespace):
+    """What `main` reads."""
+
+    difference: float
+    seed: int
+    seconds: float
+    screenshot: Path | None
+    interrupt: int | None
 
 
 @dataclass(slots=True)
@@ -151,7 +161,7 @@ def environment(home: Path) -> dict[str, str]:
 
 @contextmanager
 def app(trial: Trial, command: str, home: Path) -> Iterator[str]:
-    """The app, until the end of the block; gives its address, which it prints."""
+    """The app, killed at the end of the block; gives its address, which it prints."""
     trial.commands += 1
     process = subprocess.Popen(
         ["bash", "-c", f"exec {command}"], cwd=home, env=environment(home), stdout=subprocess.PIPE, text=True
@@ -160,7 +170,7 @@ def app(trial: Trial, command: str, home: Path) -> Iterator[str]:
         assert process.stdout is not None
         yield next(line for line in process.stdout if "http" in line).strip()
     finally:
-        process.terminate()
+        process.kill()
         process.wait(20)
 
 
@@ -171,9 +181,9 @@ def go(trial: Trial, page: Page, words: str) -> None:
     named.first.click()
 
 
-def judge(trial: Trial, page: Page, fits: Mapping[str, set[str]]) -> None:
-    """Decide by keys until the app says that it is settled."""
-    while page.locator(".settled").count() == 0 and len(trial.waits) < MOST:
+def judge(trial: Trial, page: Page, fits: Mapping[str, set[str]], most: int) -> None:
+    """Decide by keys until the app says that it is settled, or for so many decisions."""
+    while page.locator(".settled").count() == 0 and len(trial.waits) < most:
         query = page.locator("h2.prompt").inner_text().strip()
         picture = page.locator("#decide input[name=picture]").get_attribute("value")
         began = time.perf_counter()
@@ -183,10 +193,8 @@ def judge(trial: Trial, page: Page, fits: Mapping[str, set[str]]) -> None:
     trial.answer = page.locator(".settled b").inner_text() if page.locator(".settled").count() else "not settled"
 
 
-def take_part(trial: Trial, told: Told, home: Path, fits: Mapping[str, set[str]], picture: Path | None) -> None:
-    """The page's steps 3 and 4."""
-    with trial.clock("make"):
-        run_command(trial, told.make, home)
+def sit_down(trial: Trial, told: Told, home: Path, fits: Mapping[str, set[str]], options: Options, most: int) -> None:
+    """The page's step 4, until it is settled or so many decisions were made; then everything is killed."""
     with ExitStack() as stack:
         began = time.perf_counter()
         address = stack.enter_context(app(trial, told.view, home))
@@ -200,10 +208,12 @@ def take_part(trial: Trial, told: Told, home: Path, fits: Mapping[str, set[str]]
         with page.expect_navigation():
             page.keyboard.press("Enter")
         page.locator("#decide").wait_for()
-        trial.seconds["view, to the first picture"] = time.perf_counter() - began
-        judge(trial, page, fits)
-        if picture is not None:
-            page.screenshot(path=picture)
+        trial.seconds.setdefault("view, to the first picture", time.perf_counter() - began)
+        if f"· {len(trial.waits)} decision" not in page.locator("header.row").inner_text():
+            raise SystemExit(f"{len(trial.waits)} decisions were made, but the page says otherwise.")
+        judge(trial, page, fits, most)
+        if options.screenshot is not None:
+            page.screenshot(path=options.screenshot)
         browser.close()
 
 
@@ -213,7 +223,8 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="of the noise and of the counts")
     parser.add_argument("--seconds", type=float, default=4, help="that a person takes for a decision")
     parser.add_argument("--screenshot", type=Path, help="the last page, as PNG")
-    options = parser.parse_args()
+    parser.add_argument("--interrupt", type=int, help="kill the app and the browser after so many decisions, and go on")
+    options = parser.parse_args(namespace=Options())
     told, world, trial = Told.read(), kept_files(load_world("dev")), Trial()
     rng = np.random.default_rng((3, options.seed))
     best = world.systems["embedder"]
@@ -231,7 +242,10 @@ def main() -> int:
         shutil.copytree(data_folder() / "dev", home / "Photos", copy_function=shutil.copyfile)
         counts = np.maximum(1, rng.pareto(1.2, len(world.texts)) * 5).astype(int)
         write_log(home / "log.csv", world.texts, counts)
-        take_part(trial, told, home, fits, options.screenshot)
+        with trial.clock("make"):
+            run_command(trial, told.make, home)
+        for most in (options.interrupt, MOST) if options.interrupt else (MOST,):
+            sit_down(trial, told, home, fits, options, most)
     report(trial, world, scores, options)
     return 0
 
@@ -242,7 +256,7 @@ def write_log(path: Path, texts: Sequence[str], counts: NDArray[np.int_]) -> Non
     path.write_text("query,count\n" + "".join(rows), "utf-8")
 
 
-def report(trial: Trial, world: World, scores: Mapping[str, Floats], options: argparse.Namespace) -> None:
+def report(trial: Trial, world: World, scores: Mapping[str, Floats], options: Options) -> None:
     gap = (world.ndcg(scores["new"]) - world.ndcg(scores["old"])).mean()
     decisions, machine = len(trial.waits), sum(trial.waits)
     print(f"{len(world.pictures)} photographs, {len(world.texts)} captions as queries; new − old {gap:+.3f} nDCG@10")

@@ -62,7 +62,7 @@ def correct_queries(
         center[fold == number] = weights[others] @ known[others] / weights[others].sum() if others.any() else 0.0
     plain = center + weights * np.where(weights > 0, known - center, 0.0)
     change = (values - values.mean()) * (1 - weights)
-    columns = (tuple(one.tolist()) for one in (plain, change, weights[weights > 0]))
-    worth = Worth(*columns, undecided)
-    nothing = Worth(*(tuple(0.0 for _ in one) for one in (worth.plain, worth.change, worth.reach)))
+    reach = weights[weights > 0]
+    worth = Worth(tuple(plain.tolist()), tuple(change.tolist()), tuple(reach.tolist()), undecided)
+    nothing = Worth((0.0,) * len(plain), (0.0,) * len(plain), (0.0,) * len(reach))
     return replace(corrected_difference(nothing, worth, "", clusters, level=level, seed=seed), p=None)
