@@ -169,12 +169,13 @@ def _classes(data: np.lib.npyio.NpzFile) -> Floats:
     return found
 
 
-def tuned(world: World, best: Floats, noise: Floats, gap: float) -> float:
-    """How much of this noise makes the system worse by so much in nDCG@10."""
-    low, high, whole = 0.0, 0.5, world.ndcg(best).mean()
+def tuned(world: World, best: Floats, noise: Floats, gap: float, shares: Floats | None = None) -> float:
+    """How much of this noise makes the system worse by so much in nDCG@10, queries counting by their shares."""
+    low, high, whole = 0.0, 0.5, world.ndcg(best)
     for _ in range(30):
         middle = (low + high) / 2
-        low, high = (middle, high) if whole - world.ndcg(best + middle * noise).mean() < gap else (low, middle)
+        lost = np.average(whole - world.ndcg(best + middle * noise), weights=shares)
+        low, high = (middle, high) if lost < gap else (low, middle)
     return high
 
 

@@ -4,9 +4,10 @@ Run: python benchmarks/assess_trial.py [--difference 0.05] [--seed 0] [--seconds
 
 The script is that person. It takes the commands and the words to click from the page; one that is wrong there stops it.
 The photographs are the 600 of Flickr8k that are there as files, the queries captions with made-up counts, the services
-an embedder (new) and the same embedder with noise (old, worse by `--difference` in nDCG@10). What the person answers is
-what captions say (`caption_truth.py`). Printed are commands, clicks and decisions, seconds of the machine for each
-step, and the answer. With `--interrupt` the app and the browser are killed in the middle, and nothing may be lost.
+an embedder (new) and the same embedder with noise (old), worse by `--difference` in nDCG@10, weighted by the counts.
+What the person answers is what captions say (`caption_truth.py`). Printed are commands, clicks and decisions, seconds
+of the machine for each step, and the answer. With `--interrupt` the app and the browser are killed in the middle, and
+nothing may be lost.
 
 Needs playwright and Chromium.
 """
@@ -34,12 +35,14 @@ from aiohttp import web
 from numpy.typing import NDArray
 from playwright.sync_api import Page, sync_playwright
 
-from assess import World, load_world, tuned
+from assess import World, load_world, top, tuned
 from caption_truth import data_folder
+from sightline.metrics.assessment.pool import discounts
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "assess.md"
 Floats: TypeAlias = NDArray[np.float64]
+Counts: TypeAlias = NDArray[np.int_]
 
 CHROMIUM = "/usr/bin/chromium"
 PORTS = {"old": 8801, "new": 8802}
@@ -229,7 +232,8 @@ def main() -> int:
     rng = np.random.default_rng((3, options.seed))
     best = world.systems["embedder"]
     noise = rng.normal(size=best.shape)
-    scores = {"old": best + tuned(world, best, noise, options.difference) * noise, "new": best}
+    counts = np.maximum(1, rng.pareto(1.2, len(world.texts)) * 5).astype(int)
+    scores = {"old": best + tuned(world, best, noise, options.difference, counts / counts.sum()) * noise, "new": best}
     fits = {
         text: {world.pictures[at] for at in np.flatnonzero(row)}
         for text, row in zip(world.texts, world.relevant, strict=True)
@@ -240,26 +244,28 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder, served(services):
         home = Path(folder)
         shutil.copytree(data_folder() / "dev", home / "Photos", copy_function=shutil.copyfile)
-        counts = np.maximum(1, rng.pareto(1.2, len(world.texts)) * 5).astype(int)
         write_log(home / "log.csv", world.texts, counts)
         with trial.clock("make"):
             run_command(trial, told.make, home)
         for most in (options.interrupt, MOST) if options.interrupt else (MOST,):
             sit_down(trial, told, home, fits, options, most)
-    report(trial, world, scores, options)
+    report(trial, world, scores, counts, options)
     return 0
 
 
-def write_log(path: Path, texts: Sequence[str], counts: NDArray[np.int_]) -> None:
+def write_log(path: Path, texts: Sequence[str], counts: Counts) -> None:
     """The person's own queries, as the page wants them."""
     rows = (f'"{text.replace(chr(34), chr(34) * 2)}",{count}\n' for text, count in zip(texts, counts, strict=True))
     path.write_text("query,count\n" + "".join(rows), "utf-8")
 
 
-def report(trial: Trial, world: World, scores: Mapping[str, Floats], options: Options) -> None:
-    gap = (world.ndcg(scores["new"]) - world.ndcg(scores["old"])).mean()
+def report(trial: Trial, world: World, scores: Mapping[str, Floats], counts: Counts, options: Options) -> None:
+    gap = np.average(world.ndcg(scores["new"]) - world.ndcg(scores["old"]), weights=counts)
+    found = {name: np.take_along_axis(world.relevant, top(table), axis=1) for name, table in scores.items()}
+    target = np.average((found["new"].astype(float) - found["old"]) @ discounts(10), weights=counts)
     decisions, machine = len(trial.waits), sum(trial.waits)
-    print(f"{len(world.pictures)} photographs, {len(world.texts)} captions as queries; new − old {gap:+.3f} nDCG@10")
+    print(f"{len(world.pictures)} photographs, {len(world.texts)} captions as queries; new − old, by traffic:")
+    print(f"  {gap:+.3f} in nDCG@10, {target:+.3f} in dcg@10")
     print(f"1 page read, {trial.commands} commands, {trial.clicks} clicks, a name, {decisions} decisions by key")
     for name, seconds in trial.seconds.items():
         print(f"  {name}: {seconds:.1f} s")
