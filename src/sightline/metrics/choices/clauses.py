@@ -61,6 +61,14 @@ _REASON = re.compile(
 _LIKEWISE = re.compile(
     rf"""\W*(?:and\s+)?(?:so\s+(?:is|are|does|do)|likewise|the\s+same\s+goes)\b|\W*then\s+{_KEYS}\W*$""", FLAGS
 )
+_SO_IS = re.compile(r"\W*(?:and\s+)?so\s+(?:is|are|does|do)\b", re.IGNORECASE)
+_NEGATES = re.compile(
+    r"""n['’]t\b|\b(?:not?(?!\s+(?:only|wrong|incorrect|false|impossible)\b)|nor|none|never|neither|nothing|without|other\s+than|instead|hardly|cannot|kein\w*|nicht|nie|weder|pas|ni|aucun\w*
+    |jamais|non|ningun\w*|ningún|nunca|jamás|nem|não|nenhum\w*|nessun\w*|né|не\w*|ни\w*)\b
+    |ない|なく|ません|아니|아닙|않|없|못|不(?![仅但过管妨])|[没非无別别]""",
+    FLAGS,
+)
+"""A denial in words that no pattern may know; next to it, what the last clause says is left unread."""
 _NOTHING = re.compile(r"\b(?:no|none|nothing|nobody)\b", re.IGNORECASE)
 
 
@@ -99,6 +107,10 @@ class ReadClauses:
     """Keys that clauses end with, as "it is B" does; none of those that only speak about an option."""
     supported: frozenset[str]
     """These, and those that clauses say something about that is no denial: "B fits"."""
+    last: frozenset[str]
+    """What the last clause that names a key concludes."""
+    committed: frozenset[str]
+    """The one key that the last clause with a key asserts, where all others are denied, supposed or taken back."""
 
 
 @lru_cache(maxsize=1)
@@ -119,7 +131,7 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         "except": rf"(?:{words['except']})\s*(?:\w+\s+)?(?P<behind>{_KEYS})|(?P<before>{_KEYS})\s*"
         rf"(?:{words['except']})",
         "supposes": rf"^\W*(?:{words['supposes']})|\b(?:whether|if\s+(?!i\b|you\b))",
-        "noun": rf"""\s+(?!{words["verb"]}|{words["wrong"]}|{_AND}|{words["except"]}|(?:by|over|if)\b|it\s+is\b)
+        "noun": rf"""\s+(?!{words["verb"]}|{words["wrong"]}|{_AND}|{words["except"]}|(?:by|over|if|then)\b|it\s+is\b)
             (?-i:[a-zà-ÿ])""",
         "i": r"\s+[a-z]",
         "but_after": rf"(?:{words['after']})\W*$",
@@ -138,8 +150,10 @@ class ClauseReader:
 
     def __init__(self, key: str, options: Sequence[KeyedOption]) -> None:
         one = rf"{_NOUN}?[(\[]?{key}[)\]]?"
-        comma = rf"[,，、]\s*(?:(?i:{_AND})\s*)?(?!{one}\s+{_ITS})"
-        self._lists = re.compile(rf"{one}(?:\s*(?:{comma}|(?i:{_AND}))\s*{one})*", re.VERBOSE)
+        its = rf"(?!{one}\s+{_ITS})"
+        self._lists = re.compile(  # After "B and C" a comma begins something new: "After striking out A, B and C, D stands."
+            rf"""{one}(?:\s*[,，、]\s*{its}{one})*(?:\s*(?:[,，、]\s*(?i:{_AND})\s*{its}|(?i:{_AND})\s*){one})*""", re.VERBOSE
+        )
         self._key = re.compile(key)
         self._options = options
         self._said = _patterns()
@@ -157,6 +171,7 @@ class ClauseReader:
             refuted |= last if _TAKEN_BACK.match(clause.text) and not clause.named else clause.refuted
             last = clause.named or last
         ended = [(clause.stance, self._concluded(clause, lists)) for clause in clauses]
+        named = [pair for pair in zip(clauses, ended, strict=True) if pair[0].named]
         concluded = _union(keys for stance, keys in ended if stance is Stance.ASSERTS)
         wavering = _union(keys for stance, keys in ended if stance is Stance.WAVERS)
         subjects = (found for clause in clauses if clause.named for found in self._said["subject"].findall(clause.text))
@@ -167,10 +182,12 @@ class ClauseReader:
             _union(clause.denied for clause in clauses),
             concluded,
             concluded | wavering | _union(self._named(found, lists) for found in subjects),
+            ([frozenset(), *(keys if clause.stance is Stance.ASSERTS else frozenset() for clause, (_, keys) in named)])[-1],
+            _committed(clauses),
         )
 
     def _concluded(self, clause: Clause, lists: Sequence[str]) -> frozenset[str]:
-        if not clause.named or _REASON.match(clause.text):
+        if not clause.named or _REASON.match(clause.text) or _SO_IS.match(clause.text):
             return frozenset()
         if len(clause.named) == 1 and _BUT.match(clause.text) and not _ALSO.search(clause.text):
             return clause.named  # "I wanted to say A, but B fits better."
@@ -270,12 +287,26 @@ class ClauseReader:
             surely = [found for found in denials if not _is_weak(found) and not _REASON.match(piece)]
             refuted = frozenset(key for found in surely for key in self._named(found[0], lists))
             return Clause(piece, Stance.DENIES, named, denied, refuted)
+        if named and _NEGATES.search(piece):
+            return Clause(piece, Stance.SUPPOSES, named)
         wavers = self._said["wavers"].search(piece) is not None
         return Clause(piece, Stance.WAVERS if wavers else Stance.ASSERTS, named)
 
 
 def _union(keys: Iterable[frozenset[str]]) -> frozenset[str]:
     return frozenset[str]().union(*keys)
+
+
+def _committed(clauses: Sequence[Clause]) -> frozenset[str]:
+    naming = [clause for clause in clauses if clause.named]
+    last = naming[-1] if naming else Clause("", Stance.DENIES)
+    if last.stance is not Stance.ASSERTS or len(last.named) != 1 or _REASON.match(last.text):
+        return frozenset()
+    others = _union(clause.named for clause in naming if clause.stance in (Stance.ASSERTS, Stance.WAVERS))
+    denied = _union(clause.denied for clause in naming)
+    doubtful = [clause for clause in clauses if not clause.denied and (clause.named or not denied)]
+    doubted = _ALSO.search(last.text) or any(_NEGATES.search(clause.text) for clause in doubtful)
+    return last.named if others - denied <= last.named and not doubted else frozenset()
 
 
 def _is_weak(found: re.Match[str]) -> bool:

@@ -44,7 +44,7 @@ _CHOOSE = re.compile(
     FLAGS,
 )
 _SO = re.compile(
-    rf"""(?:^|[.!?。！？\n;；,，])\s*(?:{SO}\s*|(?:so|thus|hence|therefore|finally|in\s+conclusion)[,，:：]?\s*
+    rf"""(?:^|[.!?。！？\n;；,，])\s*(?:{SO}\s*|(?:so(?!\s+(?:is|are|does|do)\b)|thus|hence|therefore|finally|in\s+conclusion)[,，:：]?\s*
     (?:(?:it\s+(?:is|must\s+be|should\s+be|has\s+to\s+be)|it's|this\s+is|that's|i'd\s+say)\s*)?)""",
     FLAGS,
 )
@@ -62,7 +62,7 @@ _IS = "but|rather|sondern|sino|mais|is|be|with|say|choose|pick|it's|ist|für|est
 _YES = "correct|right|yes|true|richtig|korrekt|correct[aeo]|vrai|juste|corrett?[ao]|cert[ao]|верно|正解|정답|正确"
 _COUNTED = r"(?<!first\ )(?<!second\ )(?<!third\ )(?<!fourth\ )(?<!fifth\ )(?<!last\ )"
 _DANGLING = re.compile(
-    rf"(?:\b{_COUNTED}(?:answer|option|choice)\s*(?:is|:)?|[,:：，、]|\b(?:the|a|an|of|and|is|to|in|that|with))\s*$",
+    rf"(?:\b{_COUNTED}(?:answer|option|choice)\s*(?:is|:)?|[,:：，、]|\b(?:the|a|an|of|and|(?<!it\ )is|to|in|that|with))\s*$",
     re.IGNORECASE,
 )
 _LABEL = re.compile(r"\W*\w[\w ]{0,30}[:：】\]]\s*(?=\W*\w+\W*$)")
@@ -164,6 +164,8 @@ class _Parser:
         clauses = self._clauses.read(text)
         why_not = _why_not(shown, self._options)
         reading = self._marked(clauses.asserted)
+        if reading is not None and len(clauses.last) == 1 and not clauses.last.intersection(reading.keys):
+            reading = _Reading(tuple(map(self._keys.given, clauses.last)), "parsed")
         if reading is None and clauses.concluded and (why_not != "cut off" or self._finished.search(text)):
             reading = _Reading(tuple(map(self._keys.given, clauses.concluded)), "parsed")
         if reading is None and clauses.wavering != clauses.asserted:
@@ -172,6 +174,8 @@ class _Parser:
             reading = self._unmarked(clauses.wavering, clauses.supported)
         if reading is None and why_not != "refused":
             reading = self._left(clauses.denied)
+        if (reading is None or len(reading.keys) > 1) and why_not == "unparsed" and clauses.committed:
+            reading = _Reading(tuple(map(self._keys.given, clauses.committed)), "parsed")
         if reading is None or not clauses.refuted:
             return reading
         return _Reading(tuple(key for key in reading.keys if key not in clauses.refuted), reading.status)
