@@ -36,7 +36,7 @@ _RIGHT = r"""
 _CHOOSE = re.compile(
     r"""
     (?:\b(?:i|we)(?:'d|'ll|\s+would|\s+will|\s+shall|\s+must|\s+should|\s+can)?(?:\s+(?:therefore|thus|then|definitely))?\s+
-       (?:choose|chose|select|selected|pick|picked|go\s+with|opt\s+for|vote\s+for|say)
+       (?:choose|chose|select|selected|pick|picked|go\s+(?:with|for)|opt\s+for|vote\s+for|say)
       |(?:^|[.!?\n])\s*(?:choose|select|pick|go\s+with))\b
     | \b(?:going\s+with|my\s+(?:pick|vote|guess)\s+is)\b
     | \bans\b\.?\s*[:：=-]? | \bfinal\s*[:：]
@@ -262,6 +262,8 @@ class _Parser:
                 return texts
             if not first:  # "Wait, no." and nothing in its place.
                 return _Reading((), "parsed")
+            if committed := self._clauses.read(first).committed:
+                return _Reading(tuple(map(self._keys.given, committed)), "parsed")
         return None
 
     def _from_places(self, text: str) -> _Reading | None:
@@ -323,8 +325,8 @@ def _why_not(shown: str, options: tuple[KeyedOption, ...]) -> str:
     if _REFUSAL.search(shown) and not any(_REFUSAL.search(option.text) for option in options):
         return "refused"
     signs = sum("\u3040" <= sign <= "\u9fff" for sign in shown)
-    goes_on = len(sentences(shown)) > 1 and len(sentences(shown)[-1].split()) >= _FEWEST_GOING_ON
-    long_enough = goes_on or len(shown.split()) >= _FEWEST_WORDS or signs >= 2 * _FEWEST_WORDS
+    *before, last = sentences(shown)
+    long_enough = len(last.split()) >= (_FEWEST_GOING_ON if before else _FEWEST_WORDS) or signs >= 2 * _FEWEST_WORDS
     if _DANGLING.search(shown) or (long_enough and not _FINISHED.search(shown)):
         return "cut off"
     return "unparsed"
