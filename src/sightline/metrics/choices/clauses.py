@@ -26,7 +26,8 @@ _KEYS = "[\ue000-\uf8ff]"
 _LONGEST_LEAD = 30
 _NEAR_THE_END = 8
 _LEFT_OUT = "⋯"
-_AND = rf"{OR}|(?:and|or|nor|und|oder|noch|et|ou|ni|y|e|nem|o|né|и|или|або)\b|和|与|或者?|と|や|와|과|[/&+]"
+_AND = rf"""{OR}|(?:and|or|nor|und|oder|noch|et|ou|comme|como|als\s+auch|ni|y|e|nem|o|né|и|или|або)\b
+    |和|与|或者?|と|や|와|과|[/&+]"""
 _ITS = r"(?:is|has|does|shows|looks|was|isn't|doesn't|ist|est|es|é|è)\b"
 _NOUN = r"""(?i:(?:options?|choices?|answers?|pictures?|images?|letters?|вариант\w*|opci\w+|opç\w+|opzion\w+)\s*
     |选项|選択肢|선택지\s*)"""
@@ -83,7 +84,10 @@ class Stance(Enum):
 
 
 class Clause(NamedTuple):
-    """A piece of a reply up to the next; its signs stand for lists of keys. `refuted`: denied beyond doubt; `concluded`: ended with."""
+    """A piece of a reply up to the next; its signs stand for lists of keys.
+
+    `refuted`: denied beyond doubt; `concluded`: ended with.
+    """
 
     text: str
     stance: Stance
@@ -156,9 +160,9 @@ class ClauseReader:
     def __init__(self, key: str, options: Sequence[KeyedOption]) -> None:
         one = rf"{_NOUN}?[(\[]?{key}[)\]]?"
         its = rf"(?!{one}\s+{_ITS})"
-        self._lists = re.compile(  # After "B and C" a comma begins something new: "After striking out A, B and C, D stands."
-            rf"""{one}(?:\s*[,，、]\s*{its}{one})*(?:\s*(?:[,，、]\s*(?i:{_AND})\s*{its}|(?i:{_AND})\s*){one})*""", re.VERBOSE
-        )
+        comma, and_ = rf"\s*[,，、]\s*{its}", rf"\s*(?:[,，、]\s*(?i:{_AND})\s*{its}|(?i:{_AND})\s*)"
+        # After "B and C" a comma begins something new: "After striking out A, B and C, D stands."
+        self._lists = re.compile(rf"{one}(?:{comma}{one})*(?:{and_}{one})*", re.VERBOSE)
         self._key = re.compile(key)
         self._options = options
         self._said = _patterns()
@@ -195,7 +199,7 @@ class ClauseReader:
         )
 
     def _committed(self, clauses: Sequence[Clause]) -> frozenset[str]:
-        """The key that the last clause asserts, where the others were denied or supposed, or all have been dealt with."""
+        """The key that the last clause asserts, where no other stands or all have been dealt with."""
         naming = [clause for clause in clauses if clause.named]
         while naming and naming[-1].stance is Stance.DENIES:
             naming.pop()
@@ -214,7 +218,7 @@ class ClauseReader:
         return last.named if sure or _BETTER.search(last.text) or self._in_turn(naming) else frozenset()
 
     def _in_turn(self, naming: Sequence[Clause]) -> bool:
-        """Whether all options are spoken of before the last one is, and not just in the order in which they are given."""
+        """Whether the last option is spoken of last, after all others, and not just in the order given."""
         keys = [option.key for option in self._options]
         first = [key for clause in naming for key in keys if len(clause.named) < len(keys) and key in clause.named]
         last = min(naming[-1].named)

@@ -62,11 +62,12 @@ _IS = "but|rather|sondern|sino|mais|is|be|with|say|choose|pick|it's|ist|für|est
 _YES = "correct|right|yes|true|richtig|korrekt|correct[aeo]|vrai|juste|corrett?[ao]|cert[ao]|верно|正解|정답|正确"
 _COUNTED = r"(?<!first\ )(?<!second\ )(?<!third\ )(?<!fourth\ )(?<!fifth\ )(?<!last\ )"
 _DANGLING = re.compile(
-    rf"(?:\b{_COUNTED}(?:answer|option|choice)\s*(?:is|:)?|[,:：，、]|\b(?:the|a|an|of|and|(?<!it\ )is|to|in|that|with))\s*$",
+    rf"(?:\b{_COUNTED}(?:answer|option|choice)\s*(?:is|:)?|[,:：，、]"
+    r"|\b(?:the|(?-i:a)|an|of|and|(?<!it\ )is|to|in|that|with))\s*$",
     re.IGNORECASE,
 )
 _LABEL = re.compile(r"\W*\w[\w ]{0,30}[:：】\]]\s*(?=\W*\w+\W*$)")
-_FINISHED = re.compile(r"[.!?。！？)\]}>\"'”』`*…✓✔✅✗✘❌✖]\s*$")
+_FINISHED = re.compile(r"[.!?|。！？)\]}>\"'”』`*…✓✔✅✗✘❌✖]\s*$")
 _NEGATED = re.compile(
     r"\b(?:not|no|isnt|cannot|cant|never|neither|nor|without|rather than|instead of)(?: \w+){0,2} $"
     r"|(?:没有|并非|不是|不)$"
@@ -149,8 +150,8 @@ class _Parser:
         self._finished = re.compile(rf"(?:\b(?:{_IS})\s+|[是选])[(]?{key}[)]?$", re.MULTILINE)
         self._is_right = re.compile(
             rf"""(?:\b(?:option|choice|answer)\s+)?[(\[]?(?P<key>{key})[)\]]?{_RIGHT}
-            | (?P<listed>{key})\s*[):：]?\s*(?:[✓✔✅]|(?<=[):：\s])(?i:{_YES})(?!\w))
-            | [✓✔✅]\s*(?P<ticked>{key})
+            | (?P<listed>{key})\s*[):：|]?\s*(?:[✓✔✅]|(?<=[):：|\s])(?i:{_YES})(?!\w))
+            | (?:[✓✔✅]|\[[xX]\])\s*(?P<ticked>{key})
             | (?P<abroad>{key})(?i:{IS_RIGHT})
             | \b(?i:answer|option)\s+[(\[]?(?P<bare>{key})[)\]]?(?=\s*(?:[.!]|$|\n))""",
             re.VERBOSE | re.MULTILINE,
