@@ -15,7 +15,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from sightline.metrics.answers.normalization import normalize
 from sightline.metrics.answers.reply import takes_back
 from sightline.metrics.choices.languages import COPULA, FLAGS, OR
 from sightline.metrics.choices.options import KeyedOption
@@ -39,7 +38,6 @@ _SENTENCE = re.compile(r"(?:[.!?…]+[\"')\]]*(?=\s|$)|[。！？；;]|\n)\s*")
 _ENUMERATES = re.compile(rf"\W*{_KEYS}[.]\s*")
 _WEAK_WORDS = "not n't too no never nicht pas ne não non не muy demasiado muito troppo trop слишком 太 너무 すぎ"
 _WEAK = frozenset(_WEAK_WORDS.split())
-_FOR_SURE = re.compile(r"\W*(?:right|correct|richtig|it|the\s+answer|possible|plausible)\b", re.IGNORECASE)
 _BACK = re.compile(
     r"""^\W*(?:(?:but|wait|no|however|and|actually|which|aber|doch|mais|pero|mas|ma|но)\b\W*)*
     (?:(?:it|that|this|they|es|das|er|sie|ça|cela|il|elle|c['’]|eso|esto|isso|ele|ela|ciò|это|он|она)\b|那|这|它|それ|これ|그)
@@ -60,9 +58,6 @@ _REASON = re.compile(
     |因为|由于)""",
     FLAGS,
 )
-_LIKEWISE = re.compile(
-    rf"""\W*(?:and\s+)?(?:so\s+(?:is|are|does|do)|likewise|the\s+same\s+goes)\b|\W*then\s+{_KEYS}\W*$""", FLAGS
-)
 _SURELY = re.compile(
     r"""\b(?:without\s+(?:a\s+|any\s+)?(?:doubt|question)|no\s+(?:doubt|question)(?:\s+about\s+it)?|beyond\s+doubt|ohne\s+zweifel|zweifellos
     |sans\s+(?:aucun\s+)?doute|sin\s+duda|sem\s+dúvida|senza\s+dubbio|без\s+сомнения|(?:none|neither)\s+of\s+the\s+others?|nothing\s+else)\b
@@ -71,7 +66,6 @@ _SURELY = re.compile(
 )
 """Words of denial that deny no option."""
 _SO_IS = re.compile(r"\W*(?:and\s+)?so\s+(?:is|are|does|do)\b", re.IGNORECASE)
-_NOTHING = re.compile(r"\b(?:no|none|nothing|nobody)\b", re.IGNORECASE)
 
 
 class Stance(Enum):
@@ -285,7 +279,7 @@ class ClauseReader:
         )
 
     def _clauses(self, text: str, lists: Sequence[str]) -> Iterator[Clause]:
-        whole = self._without_options(list(_cut(text, _SENTENCE)), lists)
+        whole = list(_cut(text, _SENTENCE))
         for place, sentence in enumerate(whole):
             following = "".join(whole[place + 1 : place + 2])
             asked = sentence.rstrip().endswith(("?", "？")) and len(whole) > 1 and not _YES.match(following)
@@ -293,31 +287,20 @@ class ClauseReader:
                 keys = self._named(only, lists)
                 yield Clause(f"Answer: {only}.\n", Stance.ASSERTS, keys)
                 continue
-            supposed, before = asked, Stance.ASSERTS
+            supposed = asked
             for piece in _cut(sentence, self._said["boundary"]):
                 supposed = supposed or self._said["supposes"].search(piece) is not None
-                clause = self._clause(piece, lists, supposed)
-                if before is Stance.DENIES and _LIKEWISE.match(piece):
-                    clause = clause._replace(stance=before, denied=clause.named)
-                before = clause.stance
-                yield clause
-
-    def _without_options(self, whole: list[str], lists: Sequence[str]) -> list[str]:
-        """Without the lines that only repeat the options, where more than one is repeated."""
-        texts = {option.key: normalize(option.text) for option in self._options}
-        repeated = [
-            len(keys) == 1 and bool(texts.get(key := min(keys))) and normalize(re.sub(_KEYS, "", line)) == texts[key]
-            for line in whole
-            if (keys := self._named(line, lists)) or True
-        ]
-        return whole if sum(repeated) < 2 else [line for line, known in zip(whole, repeated, strict=True) if not known]
+                yield self._clause(piece, lists, supposed)
 
     def _all_but(self, sentence: str) -> str | None:
         """The sign of the one option that a sentence leaves: "everything except B is wrong"."""
         found = self._said["except"].search(sentence)
-        if found is None or not (self._said["wrong"].search(sentence) or _NOTHING.search(sentence)):
+        if found is None or not self._is_denial(f"{sentence[: found.start()]} {sentence[found.end() :]}"):
             return None
         return found["behind"] or found["before"]
+
+    def _is_denial(self, text: str) -> bool:
+        return any(self._said[name].search(text) for name in ("wrong", "negative"))
 
     def _clause(self, piece: str, lists: Sequence[str], supposed: bool) -> Clause:
         named = self._named(piece, lists)
@@ -349,7 +332,7 @@ def _narrowed(keys: Sequence[frozenset[str]]) -> frozenset[str]:
 def _is_weak(found: re.Match[str]) -> bool:
     """Whether a denial may be about something else than the option's being right: "B is not striped"."""
     word = found.groupdict().get("wrong")
-    return word is not None and word.casefold() in _WEAK and not _FOR_SURE.match(found.string, found.end())
+    return word is not None and word.casefold() in _WEAK
 
 
 def _cut(text: str, boundary: re.Pattern[str]) -> Iterator[str]:
