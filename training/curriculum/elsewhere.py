@@ -30,7 +30,9 @@ def against_plain(runs: Sequence[Row], questions: list[Row]) -> list[str]:
     compared = [(each, own, moved) for each, own, moved in found if moved is not None]
     lines = []
     corrected = holm([moved.p for _, _, moved in compared])
-    for (each, own, moved), p in list(zip(compared, corrected, strict=True))[1:]:
+    for (each, own, moved), p in zip(compared, corrected, strict=True):
+        if own is tried[0]:  # The page's table of pairs has it.
+            continue
         said = told("Fading the steps out", "plain fine-tuning", moved, p, rests_on(each, "plain", "faded"))
         there = f"{own[0]['setting']['questions']:,} questions and {tokens_of(own) / 1e6:.0f} million tokens"
         lines.append(f"With {there}, {said[0].lower()}{said[1:]}")
