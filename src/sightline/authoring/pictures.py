@@ -6,8 +6,8 @@ And back: pictures of that list as a benchmark has them, with near-duplicates as
 from __future__ import annotations
 
 import os
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -56,17 +56,21 @@ class PicturesStage:
         if folder is None:
             raise _no_folder(self.name)
         scanned = scan(folder, rights=paths.rights, metadata=paths.metadata, session=project.session)
-        rows = list(_rows(open_corpus(project.workspace), folder, project.config))[: project.limit]
+        corpus = open_corpus(project.workspace)
+        places = _places(corpus, folder)
+        rows = _rows(corpus, places, project.config)[: project.limit]
         if not rows:
             listed = ", ".join(f"{count:,} {reason}" for reason, count in scanned.skipped_here.items())
             why = f" ({listed})" if listed else ""
             raise UserError(f"{folder} holds no picture that can be read{why}.", "give a folder with pictures in it")
         _refuse_another(project, folder, rows)
         write_jsonl(project.prepare(files.IMAGES), rows)
+        counts = {"pictures": len(rows), "look alike": sum(bool(row[LOOK_ALIKE]) for row in rows)}
+        copies = sum(len(each) - 1 for each in places)
         return StageResult(
             self.name,
             (project.path(files.IMAGES),),
-            {"pictures": len(rows), "look alike": sum(bool(row[LOOK_ALIKE]) for row in rows)},
+            counts | ({"copies left out": copies} if copies else {}),
             dict(scanned.skipped_here),
             tuple(_warnings(scanned, rows, project)),
         )
@@ -112,12 +116,22 @@ def _readable(path: Path) -> Iterator[dict[str, Any]]:
                 yield row
 
 
-def _rows(corpus: Corpus, folder: Path, config: Config) -> Iterator[dict[str, Any]]:
+def _places(corpus: Corpus, folder: Path) -> list[list[Picture]]:
+    """The pictures below a folder, those of one content together."""
     below = Path(os.path.normpath(folder.expanduser().absolute()))
-    alike = _look_alikes(corpus)
+    found: dict[str | None, list[Picture]] = {}
     for picture in corpus.pictures.values():
         if below in path_of(picture.uri).parents:
-            yield image_row(picture, alike.get(picture.id, ""), config)
+            found.setdefault(picture.sha256, []).append(picture)
+    return list(found.values())
+
+
+def _rows(corpus: Corpus, places: Iterable[Sequence[Picture]], config: Config) -> list[dict[str, Any]]:
+    """Each content once, under its first id: pools and judgments see a copy once."""
+    alike = _look_alikes(corpus)
+    shown = [(first, alike.get(first.id, "")) for first, *_ in places]
+    counts = Counter(group for _, group in shown)
+    return [image_row(picture, group if counts[group] > 1 else "", config) for picture, group in shown]
 
 
 def _look_alikes(corpus: Corpus) -> dict[str, str]:

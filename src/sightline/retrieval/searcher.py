@@ -83,7 +83,7 @@ class Searcher(OpenIndex):
             hits=self._hits(found),
             embedder=None if mark is None else mark.name,
             revision=None if mark is None else mark.revision,
-            searched=self._count(selection.rows, method),
+            searched=self._count(rows, method),
             query_was_cut=pipeline.was_cut,
             seconds=time.monotonic() - started,
             index=self.manifest.name,

@@ -261,13 +261,13 @@ def _argument(state: AppState, form: JobForm, each: JobField, value: str) -> Ite
     found = (places.benchmarks if each.kind == "benchmark" else places.runs).get(value)
     if found is None:
         raise missing(f"such {each.kind}")
-    if form.verb == "score":
-        run = read_run(found)
-        loaded = state.library.benchmark_of(run.benchmark, run.benchmark_checksum)
-        if loaded is None:
-            raise UserError(f"The benchmark of {value} was not found.", "Open the app on its folder, too.")
-        return [str(loaded.folder), str(found)]
-    return [str(found)]
+    if form.verb not in ("score", "compare") or each.name != "run":
+        return [str(found)]
+    run = read_run(found)
+    loaded = state.library.benchmark_of(run.benchmark, run.benchmark_checksum)
+    if loaded is None:
+        raise UserError(f"The benchmark of {value} was not found.", "Open the app on its folder, too.")
+    return [str(loaded.folder), str(found)] if form.verb == "score" else [str(found), f"--benchmark={loaded.folder}"]
 
 
 def _folder(value: str, may_be_archive: bool) -> Path:
