@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw
 
-from make_tools import project_in, rows
+from make_tools import project_in, rows, write_rows
 from sightline.authoring.pictures import PicturesStage
 from sightline.authoring.plan_table import PictureTable
 from sightline.authoring.project import IMAGES, Project
@@ -78,3 +78,7 @@ def test_the_same_content_at_several_places_is_one_picture(tmp_path: Path) -> No
         "backup/one.jpg": "", "z.jpg": "",
     }  # fmt: skip
     assert "2 pictures, 0 look alike, 2 copies left out" in str(PicturesStage(folder).run(project))
+    write_rows(project.path(IMAGES), [{"image_id": "two.jpg"}, {"image_id": "backup/one.jpg"}, {"image_id": "z.jpg"}])
+    PicturesStage(folder).run(project)
+    begun_before = [row["image_id"] for row in rows(project.path(IMAGES))]
+    assert begun_before == ["backup/one.jpg", "two.jpg", "z.jpg"], "what labels were paid for stays"

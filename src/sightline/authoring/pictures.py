@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -57,8 +57,8 @@ class PicturesStage:
             raise _no_folder(self.name)
         scanned = scan(folder, rights=paths.rights, metadata=paths.metadata, session=project.session)
         corpus = open_corpus(project.workspace)
-        places = _places(corpus, folder)
-        rows = _rows(corpus, places, project.config)[: project.limit]
+        pictures, copies = _pictures(corpus, folder, project)
+        rows = _rows(corpus, pictures, project.config)[: project.limit]
         if not rows:
             listed = ", ".join(f"{count:,} {reason}" for reason, count in scanned.skipped_here.items())
             why = f" ({listed})" if listed else ""
@@ -66,7 +66,6 @@ class PicturesStage:
         _refuse_another(project, folder, rows)
         write_jsonl(project.prepare(files.IMAGES), rows)
         counts = {"pictures": len(rows), "look alike": sum(bool(row[LOOK_ALIKE]) for row in rows)}
-        copies = sum(len(each) - 1 for each in places)
         return StageResult(
             self.name,
             (project.path(files.IMAGES),),
@@ -116,20 +115,24 @@ def _readable(path: Path) -> Iterator[dict[str, Any]]:
                 yield row
 
 
-def _places(corpus: Corpus, folder: Path) -> list[list[Picture]]:
-    """The pictures below a folder, those of one content together."""
+def _pictures(corpus: Corpus, folder: Path, project: Project) -> tuple[list[Picture], int]:
+    """The pictures below a folder, each content once under its first id, and how many copies that leaves out.
+
+    Pools and judgments see a copy once; those that were listed before stay, for labels of them may have been paid for.
+    """
     below = Path(os.path.normpath(folder.expanduser().absolute()))
-    found: dict[str | None, list[Picture]] = {}
-    for picture in corpus.pictures.values():
-        if below in path_of(picture.uri).parents:
-            found.setdefault(picture.sha256, []).append(picture)
-    return list(found.values())
+    found = [picture for picture in corpus.pictures.values() if below in path_of(picture.uri).parents]
+    path, name = project.path(files.IMAGES), project.config.columns.image_id
+    before = {row.get(name) for row in _readable(path)} if path.is_file() else set()
+    first = {picture.sha256: picture.id for picture in reversed(found)}
+    kept = {picture.sha256 for picture in found if picture.id in before}
+    wanted = [one for one in found if one.id in before or (one.sha256 not in kept and first[one.sha256] == one.id)]
+    return wanted, len(found) - len(wanted)
 
 
-def _rows(corpus: Corpus, places: Iterable[Sequence[Picture]], config: Config) -> list[dict[str, Any]]:
-    """Each content once, under its first id: pools and judgments see a copy once."""
+def _rows(corpus: Corpus, pictures: Iterable[Picture], config: Config) -> list[dict[str, Any]]:
     alike = _look_alikes(corpus)
-    shown = [(first, alike.get(first.id, "")) for first, *_ in places]
+    shown = [(picture, alike.get(picture.id, "")) for picture in pictures]
     counts = Counter(group for _, group in shown)
     return [image_row(picture, group if counts[group] > 1 else "", config) for picture, group in shown]
 
