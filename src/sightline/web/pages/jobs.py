@@ -22,7 +22,7 @@ from sightline.reports.text import seconds
 from sightline.runs.folder import read_run
 from sightline.web.app_state import AppState, go, missing
 
-Kind: TypeAlias = Literal["folder", "embedder", "benchmark", "run", "name", "text"]
+Kind: TypeAlias = Literal["folder", "embedder", "benchmark", "run", "name", "text", "flag"]
 _NAME = re.compile(r"\w[\w.-]{0,79}")
 _SHOWN = 40
 _WORDS_ONLY = "none"
@@ -128,7 +128,13 @@ FORMS: Mapping[str, JobForm] = {
             "compare",
             "Compare two runs",
             "Says which is better, by how much, and whether that can be trusted.",
-            (JobField("run", "First run", "run"), JobField("other", "Second run", "run")),
+            (
+                JobField("run", "First run", "run"),
+                JobField("other", "Second run", "run"),
+                JobField(
+                    "rehearsal", "Although nobody checked the labels", "flag", "--rehearsal", "1", is_needed=False
+                ),
+            ),
         ),
         JobForm(
             "report",
@@ -250,8 +256,8 @@ def _arguments(state: AppState, form: JobForm, fields: Mapping[str, str]) -> Ite
 
 def _argument(state: AppState, form: JobForm, each: JobField, value: str) -> Iterable[str]:
     places = state.library.places
-    if each.kind == "text":
-        return [f"{each.option}={value}"]
+    if each.kind in ("text", "flag"):
+        return [each.option if each.kind == "flag" else f"{each.option}={value}"]
     if each.kind == "embedder":
         return ["--no-vectors"] if value == _WORDS_ONLY else [f"{each.option}={value}"]
     if each.kind == "name":
