@@ -49,8 +49,5 @@ dialog?.querySelector("form").addEventListener("submit", async (event) => {
   const found = await reply.json();
   if (!reply.ok) { dialog.querySelector("[role=alert]").textContent = found.error; return; }
   dialog.close();
-  clear();
-  bar.hidden = false;
-  bar.querySelector("b").textContent = "";
   say(found.told);
 });
