@@ -1,4 +1,4 @@
-"""Folders on object storage: what is fetched, sent, kept and refused; with fsspec's own storage, and a real S3 server."""
+"""Folders on object storage: what is fetched, sent, kept and refused; with fsspec's storage, and a real S3 server."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ fsspec = pytest.importorskip("fsspec")
 
 from fsspec.implementations.dirfs import DirFileSystem  # noqa: E402
 from fsspec.implementations.local import LocalFileSystem  # noqa: E402
+
 from pictures import random_picture  # noqa: E402
 
 
@@ -92,9 +93,12 @@ def test_only_what_changed_is_fetched(bucket: Path, monkeypatch: pytest.MonkeyPa
     (bucket / "photos/2024/b.jpg").unlink()
     read: list[str] = []
     before = DirFileSystem.get_file
-    monkeypatch.setattr(
-        DirFileSystem, "get_file", lambda self, name, *rest: (read.append(name), before(self, name, *rest))
-    )
+
+    def get_file(self: DirFileSystem, name: str, *rest: object) -> None:
+        read.append(name)
+        before(self, name, *rest)
+
+    monkeypatch.setattr(DirFileSystem, "get_file", get_file)
     assert _fetched("s3://photos") == {"a.jpg": b"changed", "2024/c.jpg": b"2024/c.jpg"}
     assert read == ["photos/a.jpg"]
 
@@ -241,8 +245,7 @@ def s3_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 @pytest.mark.slow
 def test_with_an_s3_server(s3_server: str, tmp_path: Path) -> None:
     """Scan, make, run and score; each command in a process of its own, as users do."""
-    import s3fs
-
+    s3fs = pytest.importorskip("s3fs")
     storage = s3fs.S3FileSystem(endpoint_url=s3_server)
     storage.mkdir("photos")
     storage.mkdir("results")
@@ -252,7 +255,7 @@ def test_with_an_s3_server(s3_server: str, tmp_path: Path) -> None:
 
     def sightline_(*words: str) -> str:
         line = [sys.executable, "-m", "sightline", *words, "--workspace", str(tmp_path / "ws")]
-        done = subprocess.run(line, capture_output=True, text=True, timeout=300)
+        done = subprocess.run(line, capture_output=True, text=True, timeout=300, check=False)
         assert done.returncode in (0, 4), done.stderr
         return done.stdout
 

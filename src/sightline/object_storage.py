@@ -66,7 +66,7 @@ def with_copies(function: Callable[P, R]) -> Callable[P, R]:
         local_only = any(getattr(getattr(one, "calls", None), "local_only", False) for one in given)
         with copies(_flat(given), verb=function.__name__, local_only=local_only) as here:
             told = {name: _replaced(value, here) for name, value in kwargs.items()}
-            return function(*(_replaced(value, here) for value in args), **told)  # type: ignore[arg-type]
+            return function(*(_replaced(value, here) for value in args), **told)
 
     return call
 

@@ -33,6 +33,13 @@ async def open_chat(
     """
     session = Session.of(session)
     calls = session.calls
+    if calls.shared is not None:
+        caller = chat_in(calls.shared, name, session, stage=stage, wire=wire)
+        try:
+            yield caller
+        finally:
+            await caller.close()
+        return
     transport = _transport(name, session, session.workspace, wire)
     try:
         with Journal(session.workspace) as journal:

@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeAlias, cast
 
 import numpy as np
 
+from sightline.calls.file_map import Pairs
 from sightline.config import Config
 from sightline.config.settings import ScanSettings
 from sightline.corpus.names import path_of, picture_id
@@ -31,6 +32,7 @@ from sightline.models.embedders.base import (
     batch_of,
     side_of,
 )
+from sightline.models.embedders.cluster import EmbeddedPicture, embed_on_cluster
 from sightline.models.embedders.embedded_files import EmbeddedFile, Listing, SkippedInput
 from sightline.models.embedders.jpeg_batches import JpegEmbedder, embed_jpegs
 from sightline.models.embedders.pixels import AlreadyKnown, Decoded, DecodeJob, DecodeRefused, read_picture
@@ -59,7 +61,7 @@ def embed_files(
     `part` of a larger job, progress is that of the job: (done before, total).
     """
     try:
-        return _embed_files(listing, session.embedder, session.cache, config.scan, part), None
+        return _embed_files(listing, session, config.scan, part), None
     except StoppedError as stopped:
         space = session.cache.space(session.embedder)
         listing.leave_out_rest(space, NOT_EMBEDDED.kind, NOT_EMBEDDED.message)
@@ -67,8 +69,9 @@ def embed_files(
 
 
 def _embed_files(
-    listing: Listing, embedder: Embedder, cache: VectorCache, settings: ScanSettings, part: tuple[int, int] | None
+    listing: Listing, session: EmbedderSession, settings: ScanSettings, part: tuple[int, int] | None
 ) -> int:
+    embedder, cache = session.embedder, session.cache
     space = cache.space(embedder)
     todo = listing.plan(space)
     if not todo:
@@ -76,6 +79,10 @@ def _embed_files(
     done, total = part or (0, todo)
     with progress("embed", total, done=done) as advance:
         batch = _Batch(listing, embedder, cache, advance)
+        if session.spreads:
+            for pairs in embed_on_cluster(listing.jobs(side_of(embedder), settings.max_pixels, None), session):
+                batch.keep(pairs)
+            return batch.made
         if getattr(embedder, "reads_jpegs", False):
             batch.made = embed_jpegs(listing, cast("JpegEmbedder", embedder), cache, settings, advance)
             todo = listing.plan(cache.space(embedder))
@@ -125,6 +132,19 @@ class _Batch:
             case Died(why):
                 self.listing.leave_out(job.number, "unreadable", f"reading it ended the worker process ({why})")
                 self.advance(1)
+
+    def keep(self, pairs: Pairs) -> None:
+        """Keep what a worker of a cluster made of some files."""
+        made = [(job.number, found) for job, found in pairs if isinstance(found, EmbeddedPicture)]
+        new = {found.sha256: found.vector for _, found in made}
+        if new:
+            self.cache.put_many(list(new), np.stack(list(new.values())), self.embedder)
+            self.listing.keep(EmbeddedFile(number, found.sha256) for number, found in made)
+        self.made += len(new)
+        self.advance(len(made))
+        for job, found in pairs:
+            if not isinstance(found, EmbeddedPicture):
+                self.take(job, found)
 
     def _wait(self, job: DecodeJob, sha256: bytes, pixels: Pixels) -> None:
         if sha256 not in self.waiting and self.cache.has(sha256, self.embedder):
