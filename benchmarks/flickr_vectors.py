@@ -18,13 +18,13 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from caption_truth import data_folder
 from numpy.typing import NDArray
 
+from caption_truth import data_folder
 from sightline.models.photos.embedder import Photos
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "training" / "photos"))
-from features import read_split  # noqa: E402
+from features import read_split
 
 Vectors = NDArray[np.float32]
 DIM, NEIGHBOURS, PAGE = 512, 20, 16_384
