@@ -10,11 +10,10 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from sightline.calls.file_map import Pairs
 from sightline.config import Config
 from sightline.config.settings import ScanSettings
 from sightline.corpus.names import path_of, picture_id
@@ -32,15 +31,23 @@ from sightline.models.embedders.base import (
     batch_of,
     side_of,
 )
-from sightline.models.embedders.cluster import EmbeddedPicture, embed_on_cluster
 from sightline.models.embedders.embedded_files import EmbeddedFile, Listing, SkippedInput
-from sightline.models.embedders.jpeg_batches import JpegEmbedder, embed_jpegs
-from sightline.models.embedders.pixels import AlreadyKnown, Decoded, DecodeJob, DecodeRefused, read_picture
+from sightline.models.embedders.pixels import (
+    AlreadyKnown,
+    Decoded,
+    DecodeJob,
+    DecodeRefused,
+    EmbeddedPicture,
+    read_picture,
+)
 from sightline.models.embedders.session import PAGE, EmbeddedPages, EmbedderSession
 from sightline.models.embedders.vector_cache import VectorCache, text_key
 from sightline.models.pictures import is_web
 from sightline.models.protocols import Embedder, Pixels, Vectors
 from sightline.types import Failure, Picture
+
+if TYPE_CHECKING:
+    from sightline.models.embedders.jpeg_batches import JpegEmbedder
 
 _CHUNK = 4
 NOT_EMBEDDED = Failure("not embedded", "the work was stopped before its turn")
@@ -80,10 +87,14 @@ def _embed_files(
     with progress("embed", total, done=done) as advance:
         batch = _Batch(listing, embedder, cache, advance)
         if session.spreads:
+            from sightline.models.embedders.cluster import embed_on_cluster
+
             for pairs in embed_on_cluster(listing.jobs(side_of(embedder), settings.max_pixels, None), session):
                 batch.keep(pairs)
             return batch.made
         if getattr(embedder, "reads_jpegs", False):
+            from sightline.models.embedders.jpeg_batches import embed_jpegs
+
             batch.made = embed_jpegs(listing, cast("JpegEmbedder", embedder), cache, settings, advance)
             todo = listing.plan(cache.space(embedder))
         jobs = listing.jobs(side_of(embedder), settings.max_pixels, space)
@@ -133,7 +144,7 @@ class _Batch:
                 self.listing.leave_out(job.number, "unreadable", f"reading it ended the worker process ({why})")
                 self.advance(1)
 
-    def keep(self, pairs: Pairs) -> None:
+    def keep(self, pairs: Iterable[tuple[DecodeJob, Any]]) -> None:
         """Keep what a worker of a cluster made of some files."""
         made = [(job.number, found) for job, found in pairs if isinstance(found, EmbeddedPicture)]
         new = {found.sha256: found.vector for _, found in made}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -12,18 +11,10 @@ from sightline.calls.session import Session
 from sightline.calls.stages import SharedServices, StageSpec
 from sightline.engine.async_map import Stage
 from sightline.models.embedders.base import attempt_pictures, batch_of, close
-from sightline.models.embedders.pixels import Decoded, DecodeJob, DecodeRefused, read_picture
+from sightline.models.embedders.pixels import Decoded, DecodeJob, DecodeRefused, EmbeddedPicture, read_picture
 from sightline.models.embedders.registry import find_embedder
 from sightline.models.embedders.session import EmbedderSession
-from sightline.models.protocols import Embedder, Vectors
-
-
-@dataclass(frozen=True, slots=True)
-class EmbeddedPicture:
-    """A picture of which a worker made the vector."""
-
-    sha256: bytes
-    vector: Vectors
+from sightline.models.protocols import Embedder
 
 
 def embed_on_cluster(jobs: Iterable[DecodeJob], session: EmbedderSession) -> Iterator[Pairs]:
