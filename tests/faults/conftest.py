@@ -9,10 +9,8 @@ import pytest
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     ended = (*terminalreporter.stats.get("passed", ()), *terminalreporter.stats.get("failed", ()))
-    told: list[dict[str, Any]] = [
-        dict(report.user_properties) for report in ended if isinstance(report, pytest.TestReport)
-    ]
-    faults = [properties for properties in told if "faults" in properties]
+    told = [dict(report.user_properties) for report in ended if isinstance(report, pytest.TestReport)]
+    faults: list[dict[str, Any]] = [properties for properties in told if "faults" in properties]
     if faults:
         count, seeds = sum(each["faults"] for each in faults), {each["FAULT_SEED"] for each in faults}
         terminalreporter.section(f"{count:,} faults injected, FAULT_SEED={', '.join(map(str, seeds))}")
