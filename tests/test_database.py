@@ -73,6 +73,17 @@ def test_other_faults_of_a_transaction_stay_what_they_are(path: Path) -> None:
     database.close()
 
 
+def test_what_can_not_be_committed_is_undone(tmp_path: Path) -> None:
+    late = "CREATE TABLE parts (whole INTEGER REFERENCES wholes (id) DEFERRABLE INITIALLY DEFERRED)"
+    database = open_database(tmp_path / "wholes.sqlite", (f"CREATE TABLE wholes (id INTEGER PRIMARY KEY); {late}",))
+    with pytest.raises(sqlite3.IntegrityError), transaction(database):
+        database.execute("INSERT INTO parts VALUES (1)")  # Refused by COMMIT, which leaves it open.
+    assert not database.in_transaction
+    with transaction(database):
+        database.execute("INSERT INTO wholes VALUES (2)")
+    database.close()
+
+
 def test_a_disk_without_room_for_a_new_database_is_said(tmp_path: Path) -> None:
     code = (
         "import resource, sys; from pathlib import Path; from sightline.io.sqlite import open_database\n"

@@ -96,11 +96,11 @@ def transaction(database: sqlite3.Connection) -> Iterator[None]:
         database.execute("BEGIN IMMEDIATE")
         try:
             yield
+            database.execute("COMMIT")
         except BaseException:
             if database.in_transaction:  # After some faults SQLite has undone it all by itself.
                 database.execute("ROLLBACK")
             raise
-        database.execute("COMMIT")
     except sqlite3.OperationalError as error:
         if error_kind(error) != sqlite3.SQLITE_READONLY:
             raise
