@@ -47,6 +47,7 @@ VARYING = frozenset(
     }
 )
 """Fields that tell when, and how fast, something was done, and how much of it anew."""
+WITH_THREADS = frozenset({"onnxruntime", "tokenizers"})
 Outcome = subprocess.CompletedProcess[str]
 
 
@@ -160,7 +161,8 @@ class Place:
             list(command.arguments), self.folder, environment, stdin=command.stdin, fault=fault, load=self._modules
         )
         self.told = json.loads(self._told.read_text() or "{}")
-        self._modules = self.told.get("modules", [])  # The next command need not load them again.
+        # The next command need not load them again; of a library whose threads end with a fork each has its own.
+        self._modules = [name for name in self.told.get("modules", []) if name.partition(".")[0] not in WITH_THREADS]
         return done
 
 

@@ -137,6 +137,20 @@ def test_an_empty_table_is_no_index_of_nothing(folder: Path, workspace: Path) ->
         assert search("red", workspace=workspace, embedder=Colours()).ids[0] == "red.png"
 
 
+def test_a_table_that_is_gone_is_no_index_of_nothing(folder: Path, workspace: Path) -> None:
+    built = index(folder, workspace=workspace, embedder=Colours())
+    wanted = search("red", workspace=workspace, embedder=Colours()).hits
+    for path in built.folder.glob("index.sqlite*"):
+        path.unlink()
+    with pytest.raises(UserError, match="is not there any more") as refused:
+        search("red", workspace=workspace, embedder=Colours())
+    assert "--rebuild" in str(refused.value.fix)
+    embedder = Colours()
+    index(name="default", workspace=workspace, embedder=embedder, rebuild=True)
+    assert embedder.pictures_seen == 0
+    assert search("red", workspace=workspace, embedder=Colours()).hits == wanted
+
+
 @pytest.mark.parametrize("how", ["header", "pages", "a letter"])
 def test_a_damaged_table_is_noticed_and_rebuilt(how: str, folder: Path, workspace: Path, tmp_path: Path) -> None:
     told = tmp_path / "annotations.jsonl"

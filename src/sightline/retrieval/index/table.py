@@ -161,6 +161,8 @@ class IndexTable:
 
     def __init__(self, folder: Path, *, whole: bool = False) -> None:
         self._path = folder / FILE_NAME
+        if not whole and not self._path.is_file():  # A new one would be empty, and find nothing.
+            raise DamagedError(f"{self._path} is not there any more.", rebuild_fix(folder))
         with noticing_damage(folder):
             self.database = self._opened(reading=not whole)
             if whole or self._path.stat().st_size <= _SMALL:
