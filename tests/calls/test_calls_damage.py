@@ -161,6 +161,24 @@ def test_a_page_in_the_place_of_another_counts_no_call_twice(workspace: Path, ho
     assert total.money.startswith("at least") and total.usd < 0.01 * COUNT
 
 
+def test_pages_out_of_order_before_one_that_can_not_be_read_do_not_keep_the_repair_busy(workspace: Path) -> None:
+    path = workspace / JOURNAL_FILE
+    with sqlite3.connect(path) as database:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    database.close()
+    data = bytearray(path.read_bytes())
+    pages = [at for at in range(0, len(data), 4096) if data[at] == 13 and b"openai/m" in data[at : at + 4096]]
+    assert len(pages) > 3
+    first, second = (bytes(data[at : at + 4096]) for at in pages[:2])
+    data[pages[0] : pages[0] + 4096], data[pages[1] : pages[1] + 4096] = second, first
+    data[pages[2]] = 0  # No page of a table.
+    path.write_bytes(data)
+    repair_journal(workspace)
+    assert verify_journal(workspace).is_sound
+    total = read_ledger(workspace).total
+    assert total.money.startswith("at least") and 0 < total.calls - total.unpriced < COUNT
+
+
 def test_rows_that_are_hidden_by_a_page_are_missed(workspace: Path) -> None:
     """The root of the table of calls is one of its own leaves: a scan finds nothing wrong, and few rows."""
     path = workspace / JOURNAL_FILE

@@ -154,7 +154,10 @@ class Journal:
         except (DamagedRowError, *DATABASE_FAULTS) as error:
             with self._explained():
                 set_aside_damaged(self._reading, self.path, key, error)
-                return self._found(key)
+                try:
+                    return self._found(key)
+                except DamagedRowError as still:  # Its page is out of order: no look-up by number finds the row.
+                    raise explain(self.path, sqlite3.DatabaseError(f"row {still} can't be set aside")) from still
 
     def _found(self, key: bytes) -> ChatReply | Failure | None:
         row = self._reading.execute(FIND, (key,)).fetchone()

@@ -26,6 +26,7 @@ from sightline.calls.journal_tables import (
     DamagedRowError,
     from_row,
     hits_are_sound,
+    indexed_rows,
     missing_rows,
 )
 from sightline.english import counted
@@ -171,14 +172,17 @@ def _fault(database: sqlite3.Connection) -> str | None:
 
 def _rows(database: sqlite3.Connection) -> Iterator[tuple[int, tuple[Any, ...] | None]]:
     """Every row of `calls` by its number, None where it is damaged; a page that can't be read is passed over."""
-    last, unread = 0, list[int]()
+    last, unread, seen = 0, list[int](), set[int]()
     while len(unread) < _CHUNK:
         try:
             for (number,) in database.execute("SELECT id FROM calls NOT INDEXED WHERE id > ? ORDER BY id", (last,)):
+                if number in seen:  # Pages that are out of order are met again.
+                    continue
+                seen.add(number)
                 yield from ((one, None) for one in unread)
                 unread.clear()
                 yield number, _sound_row(database, number)
-                last = number
+                last = max(last, number)
             break
         except DATABASE_FAULTS:
             last += 1
@@ -207,17 +211,15 @@ def _lose(database: sqlite3.Connection, number: int) -> None:
 
 
 def _copy_calls(old: sqlite3.Connection, new: sqlite3.Connection) -> None:
-    rows, missing = _rows(old), 0
-    with suppress(*DATABASE_FAULTS):
-        missing = missing_rows(old)
+    rows, damaged = _rows(old), 0
     insert = INSERT.replace("NULL", "?", 1).replace("INSERT", "INSERT OR IGNORE", 1)
     while part := list(islice(rows, _CHUNK)):
+        damaged += sum(row is None for _, row in part)
         with transaction(new):
-            kept = new.executemany(insert, [row for _, row in part if row is not None]).rowcount
-            # A row that stands twice, as where a page was written over another, is one in the place of a lost one.
-            missing += len(part) - max(0, kept)
+            new.executemany(insert, [row for _, row in part if row is not None])
+    lost = max(damaged, indexed_rows(old) - indexed_rows(new))  # Rows that are hidden are no damaged ones.
     with transaction(new):
-        new.executemany(LOSE, [(*_UNKNOWN, time.time(), DAMAGED, None)] * missing)
+        new.executemany(LOSE, [(*_UNKNOWN, time.time(), DAMAGED, None)] * lost)
 
 
 def _copy_table(table: str, old: sqlite3.Connection, new: sqlite3.Connection) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from sightline.io.sqlite import DATABASE_FAULTS
 from sightline.types import ChatReply, Failure, Partial, ToolCall, Usage
 
 JOURNAL_FILE = "journal.sqlite"
@@ -206,15 +207,19 @@ def row_checksum(row: tuple[Any, ...]) -> int:
     )
 
 
+def indexed_rows(database: sqlite3.Connection) -> int:
+    """How many replies the index knows; 0 where it can't be read, which loses nothing."""
+    try:
+        found = database.execute("SELECT count(*) FROM calls INDEXED BY calls_by_key WHERE reusable = 1").fetchone()
+    except DATABASE_FAULTS:
+        return 0
+    return int(found[0])
+
+
 def missing_rows(database: sqlite3.Connection) -> int:
     """How many replies the index knows and the table has not: a page of it that is another's hides rows."""
-    count = "SELECT count(*) FROM calls {} WHERE reusable = 1"
-    (found,) = database.execute(count.format("NOT INDEXED")).fetchone()
-    try:
-        (known,) = database.execute(count.format("INDEXED BY calls_by_key")).fetchone()
-    except sqlite3.DatabaseError:  # What is wrong with the index alone loses nothing.
-        return 0
-    return max(0, int(known - found))
+    (found,) = database.execute("SELECT count(*) FROM calls NOT INDEXED WHERE reusable = 1").fetchone()
+    return max(0, indexed_rows(database) - int(found))
 
 
 def hits_are_sound(database: sqlite3.Connection) -> bool:
