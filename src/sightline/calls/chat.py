@@ -29,6 +29,14 @@ async def open_chat(
     The first time that private pictures go to a server elsewhere, a notice says so.
     """
     session = Session.of(session)
+    calls = session.calls
+    if calls.shared is not None:
+        caller = chat_in(calls.shared, name, session, stage=stage, wire=wire)
+        try:
+            yield caller
+        finally:
+            await caller.close()
+        return
     transport = _transport(name, session, session.workspace, wire)
     try:
         with Journal(session.workspace) as journal:

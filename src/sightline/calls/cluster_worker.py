@@ -246,6 +246,7 @@ class RemoteServices:
         self._link = link
         self.journal = RemoteJournal(link)
         self.budget = RemoteBudget(link) if has_budget else None
+        self.loop = asyncio.get_running_loop()
 
     def limiter(self, endpoint: str, limits: RateLimits | None = None) -> RemoteLimiter:
         """The limits of an endpoint; who names it first sets them for all."""
