@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -76,7 +75,7 @@ def test_a_job_that_was_killed_says_so_and_can_be_run_again(tmp_path: Path) -> N
     pictures = make_pictures(tmp_path / "photos", 4)
     jobs = Jobs(tmp_path / "ws")
     job = jobs.start(["scan", str(pictures)])
-    jobs._signal(job, signal.SIGKILL)
+    jobs._end(job, at_once=True)
     other = Jobs(tmp_path / "ws")
     assert waited(other, job.id, "died").state == "died"
     other.again(job.id)

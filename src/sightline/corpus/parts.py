@@ -46,8 +46,8 @@ def is_original(name: str, stems: Collection[str]) -> bool:
 def original_stems(name: str) -> tuple[str, ...]:
     """What a picture was made of, without extensions, where its name says so.
 
-    Edits by a phone (`IMG_E1234.JPG` → `IMG_1234`), Google (`a-edited(1).jpg` → `a(1)`) and Lightroom (`a-Edit.tif`;
-    of `a-HDR.dng` and `a-Pano.dng` the first picture); the cover of several takes (`a.RAW-01.COVER.jpg` →
+    Edits by a phone (`IMG_E1234.JPG` → `IMG_1234`), Google (`a-edited(1).jpg` → `a(1)`) and Lightroom (`a-Edit.tif`,
+    and of `a-HDR.dng` and `a-Pano.dng` the first picture); the cover of several takes (`a.RAW-01.COVER.jpg` →
     `a.RAW-02.ORIGINAL`); and panoramas by Hugin (`a1 - a3.tif` → `a1`, `a2`, `a3`).
     """
     if found := _EDITED.fullmatch(name):

@@ -378,7 +378,7 @@ def _searched(state: AppState, loaded: LoadedBenchmark, words: str, deep: int) -
         with suppress(UserError):  # An embedder that is not installed, for one; words still find something.
             return state.finder.search(SearchForm(text=words, k=deep), index).ids
     said = [(id_, _said_of(loaded, id_)) for id_ in loaded.keys]
-    return WordRanker(said, {"asked": words})("asked", None, deep)
+    return [id_ for id_, _ in WordRanker(said, {"asked": words})("asked", None, deep)]
 
 
 def _said_of(loaded: LoadedBenchmark, id_: str) -> str:
