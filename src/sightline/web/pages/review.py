@@ -259,10 +259,12 @@ def people(request: Request) -> Response:
 
 
 def _applied_by(loaded: LoadedBenchmark, reviews: tuple[Review, ...]) -> str | None:
-    def made() -> str | None:
-        return review_command(replace(loaded.benchmark, reviews=reviews), path_in_command(loaded.folder))
+    place = path_in_command(loaded.folder)
 
-    return _COMMANDS.get(loaded.folder, (loaded.mark, reviews), made) if reviews else None
+    def made() -> str | None:
+        return review_command(replace(loaded.benchmark, reviews=reviews), place)
+
+    return _COMMANDS.get(loaded.folder, (loaded.mark, reviews, place), made) if reviews else None
 
 
 def addressed(request: Request, fields: Mapping[str, str]) -> tuple[AppState, LoadedBenchmark]:
