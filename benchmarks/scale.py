@@ -104,7 +104,8 @@ def main() -> None:
     options.add_argument("--one", nargs=2, type=Path, help=argparse.SUPPRESS)
     chosen = options.parse_args()
     if chosen.one:
-        print(json.dumps(measured(*chosen.one, chosen.backend)))
+        folder, workspace = chosen.one
+        print(json.dumps(measured(folder, workspace, chosen.backend)))
         return
     cores = len(os.sched_getaffinity(0))
     heads = "pictures", "scan s", "again s", "index s", "first s", "search ms", "MB (own + workers)", "disk MB", "load"
