@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 KNOWN: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-_SMALL_WORDS = frozenset("a an and at from in is it its of on or the with".split())
+_SMALL_WORDS = frozenset(["a", "an", "and", "at", "from", "in", "is", "it", "its", "of", "on", "or", "the", "with"])
 _FURTHEST = 12.0
 "Mean difference of pixels at which two pictures are not the same any more."
 

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 import run_pages
 
 NEEDS = {
@@ -59,7 +58,8 @@ def test_output_is_put_in_unless_only_its_seconds_differ(page: Path, shown: str,
 
 
 def test_blocks_go_on_in_one_folder_and_what_installs_is_not_run(page: Path) -> None:
-    text = "<!-- file: a.txt -->\n\n```text\nhello\n```\n\n```console\n$ name=a.txt\n$ cat $name\n$ pip install nothing\nok\n```\n\n"
+    text = "<!-- file: a.txt -->\n\n```text\nhello\n```\n\n"
+    text += "```console\n$ name=a.txt\n$ cat $name\n$ pip install nothing\nok\n```\n\n"
     text += "```python\nx = open('a.txt').read().strip()\n```\n\n```python\nprint(x, 1)\n```\n\n```text\n```\n"
     found = rewritten(page, text)
     assert "$ cat $name\nhello\n" in found and "$ pip install nothing\nok\n" in found

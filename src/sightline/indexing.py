@@ -131,7 +131,7 @@ def _origin_of(workspace: Path, name: str) -> Path | None:
         return None
     if before.origin is None:
         folder = index_folder(workspace, name)
-        raise UserError(f'the index "{name}" was made for a run.', f"remove {folder}: the next run makes it anew")
+        raise UserError(f'the index "{name}" was made for a run.', f"remove {folder}: the next run makes it again")
     return Path(before.origin).parent
 
 

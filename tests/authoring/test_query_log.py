@@ -94,7 +94,7 @@ def test_an_access_log_is_read_by_a_pattern(tmp_path: Path) -> None:
     for pattern, message in (("q=(", "no regular expression"), ("q=[a-z]+", "has no group")):
         with pytest.raises(UserError, match=message):
             rows(path, pattern)
-    with pytest.raises(UserError, match="is no list of queries") as raised:
+    with pytest.raises(UserError, match="is neither a list of queries") as raised:
         rows(path)
     assert "--query-pattern" in str(raised.value.fix)
 

@@ -80,7 +80,7 @@ def test_index_then_every_way_to_ask(cli: Cli, photographs: Path, tmp_path: Path
         (("cat", "-k", "1.5"), "-k", "no whole number"),
         (("cat", "--group", "event/x"), 'there is no group "event/x"', ""),
         (("cat", "--index", "mine"), 'has no index "mine"', "sightline index"),
-        (("cat", "--threshold", "high"), '--threshold "high" is no number', "auto"),
+        (("cat", "--threshold", "high"), '--threshold "high" is not a number', "auto"),
         (("cat", "--threshold", "auto"), "a threshold needs vectors", "--method"),
         (("cat", "--threshold", "0.2"), "a threshold needs vectors", "--method"),
         ((), "the query is empty", "say what to look for"),

@@ -272,7 +272,7 @@ def review(
     from sightline.authoring.review import ReviewStage
 
     if people < 1:
-        raise UserError(f"--people {people} is nobody.", "give 1 or more")
+        raise UserError(f"--people must be at least 1, not {people}.", "Leave it out for one person.")
     if source is not None and job.places.out is not None:
         raise UserError(
             f"--out names the folder of a project, and {source} is the benchmark to review.",

@@ -42,7 +42,7 @@ def whole_number(_: type, tokens: Sequence[Token]) -> int:
     try:
         return int(tokens[0].value)
     except ValueError:
-        raise ValueError(f'"{tokens[0].value}" is no whole number.') from None
+        raise ValueError(f'"{tokens[0].value}" is not a whole number.') from None
 
 
 Whole = Annotated[int, Parameter(converter=whole_number)]
@@ -147,7 +147,7 @@ class Common:
             sys.stderr.write(f"warning: {message}\n")
 
     def note(self, messages: Iterable[str]) -> None:
-        """One line on stderr for each, of what is no reason to worry."""
+        """One line on stderr for each, of what is not a reason to worry."""
         for message in messages:
             sys.stderr.write(f"note: {message}\n")
 
@@ -236,7 +236,7 @@ def seconds_of(text: str, option: str, least: float = 0.0) -> float:
     """`90s`, `30m`, `6h`, `1d` → seconds."""
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhd]?)\s*", text)
     if found is None:
-        raise UserError(f'{option} "{text}" is no time.', f"for example {option} 90s, 30m, 6h or 1d")
+        raise UserError(f'{option} "{text}" is not a time.', f"for example {option} 90s, 30m, 6h or 1d")
     seconds = float(found[1]) * _UNITS[found[2]]
     if seconds < least:
         raise UserError(f"{option} must be more than nothing.", f"for example {option} 60s")
@@ -268,7 +268,7 @@ class BudgetOptions:
     budget: str | None = None
     "Stop at so much money, such as 5usd, with exit code 3; what was done is kept."
     max_connections: Positive | None = None
-    "At most so many calls at once; up to 512, as the server bears it, when not given."
+    "At most so many calls at once; up to 512, as fast as the server allows when not given."
 
     def calls(self, common: Common) -> CallOptions:
         """What the library takes."""
@@ -318,7 +318,7 @@ class ChatOptions(EndpointArguments):
     model: str | None = None
     "Who is asked, such as openai/gpt-5-mini, ollama/llava or vllm/qwen3-vl@http://localhost:8000/v1."
     fresh: Switch = False
-    "Ask also for what the journal answers."
+    "Ignore cached replies and ask again."
 
     def calls(self, common: Common) -> CallOptions:
         """What the library takes."""

@@ -37,7 +37,7 @@ class MethodOptions:
     late: Switch = False
     "Compare the best word by word, where the index holds token vectors."
     rerank: str | None = None
-    "A chat model that looks at the best pictures and orders them anew, such as openai/gpt-5-mini."
+    "A chat model that looks at the best pictures and orders them again, such as openai/gpt-5-mini."
     diversity: float | None = None
     "From 0 to 1: how much variety counts against nearness."
     threshold: str | None = None
@@ -140,4 +140,4 @@ def _threshold(text: str | None) -> float | Literal["auto"] | None:
     try:
         return float(text)
     except ValueError:
-        raise UserError(f'--threshold "{text}" is no number.', "give one, such as 0.3, or auto") from None
+        raise UserError(f'--threshold "{text}" is not a number.', "give one, such as 0.3, or auto") from None

@@ -175,7 +175,7 @@ def mine(
     if plans:
         raise DryRunError(mining.plan())
     if place is None and stages is None:
-        raise UserError("there is no place for the benchmark.", "say where: --out BENCH")
+        raise UserError("No folder is given for the benchmark.", "Give one: --out BENCH.")
     return _mined(mining, chosen, place, progress)
 
 
@@ -326,7 +326,7 @@ def mine_questions(
     if session.calls.plan:
         raise DryRunError(questions.plan_questions(list(pictures.values()), settings, session))
     if out is None:
-        raise UserError("there is no place for the benchmark.", "say where: --out BENCH")
+        raise UserError("No folder is given for the benchmark.", "Give one: --out BENCH.")
     target = as_path(out, "the folder to write")
     check_mining_place(target, QUESTIONS, scanned)
     opened = _web(web, session)

@@ -178,7 +178,7 @@ def _vectors(options: FormatOptions) -> Mapping[str, Any] | None:
 def _whole(options: FormatOptions, name: str, default: int, least: int) -> int:
     given = options.extra.get(name, str(default))
     if not given.isdecimal() or int(given) < least:
-        raise UserError(f'--option {name}="{given}" is no number from {least} on.', f"for example {name}={default}")
+        raise UserError(f'--option {name}="{given}" is not a number from {least} on.', f"for example {name}={default}")
     return int(given)
 
 
