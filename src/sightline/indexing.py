@@ -54,7 +54,7 @@ def index(
     name:
         What the index is called: "default", or like its benchmark, when not given.
     embedder:
-        Who makes the vectors: a name or an object; the one that built the index before, else the configured one.
+        The embedder: a name or an object; the one that built the index before, else the configured one.
     backend:
         Where vectors are kept, such as "exact", "faiss" or "qdrant:URL"; as before, else "exact", when not given.
     annotations:

@@ -26,7 +26,8 @@ def demo(*, pictures: Path | None = None, out: Path = Path("demo"), common: Comm
     Parameters
     ----------
     pictures:
-        Your own folder instead of the life (its first 1,000 files, or as many as --limit says); it is only read.
+        Your own folder instead of the synthetic history (its first 1,000 files, or as many as --limit says); it is only
+        read.
     out:
         The folder to make it all in.
     """

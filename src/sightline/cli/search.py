@@ -41,7 +41,7 @@ class MethodOptions:
     diversity: float | None = None
     "From 0 to 1: how much variety counts against nearness."
     threshold: str | None = None
-    "Leave out what is less near: a number, or auto."
+    "Leave out pictures below this score: a number, or auto."
     depth: int | None = None
     "How many of the best fusion, re-ranking and diversity look at: 100 when not given."
 
@@ -103,7 +103,7 @@ def search(
     index:
         Which index to ask: "default" when not given.
     embedder:
-        Who compares; the one that built the index, else the configured one, else photos, when not given.
+        The embedder; the one that built the index, else the configured one, else photos, when not given.
     backend:
         Where vectors are kept, as for `index`; needed again only where it has a password.
     """

@@ -79,7 +79,7 @@ Words: TypeAlias = Annotated[Strings, AfterValidator(_once_each)]
 class ChatStageSettings(StrictModel):
     """What every stage that asks a chat model needs."""
 
-    model: str | None = Field(None, description='Who is asked, as "provider/model"; the built-in model when not set.')
+    model: str | None = Field(None, description='The model, as "provider/model"; the built-in model when not set.')
     system_prompt: str | None = Field(None, description="Instructions to the model; our own when not set.")
     user_prompt: str | None = Field(None, description="The request itself; our own when not set.")
     max_output_tokens: int = Field(4000, ge=1, description="Longest reply, thinking included.")
@@ -153,7 +153,7 @@ class QuerySettings(ChatStageSettings):
     """`[query]`: who words the queries; asked apart from the judging."""
 
     model: str | None = Field(
-        None, description='Who is asked, as "provider/model"; templates over the annotations when not set.'
+        None, description='The model, as "provider/model"; templates over the annotations when not set.'
     )
     styles: Annotated[tuple[QueryStyle, ...], Strict(False)] = Field(
         ("keyword", "sentence", "question", "vague"), min_length=1, description="How queries are worded, in turns."

@@ -181,7 +181,7 @@ def report(
     date:
         What the page says it is as of.
     rehearsal:
-        Compare also on benchmarks whose labels are by built-in models and nobody checked.
+        Compare also on benchmarks with unchecked labels by built-in models.
 
     Returns
     -------

@@ -88,7 +88,7 @@ def think(
     shard_rows:
         Rows of a shard.
     retry_failed:
-        Ask those again that failed where another try may help; what others said there is kept, and not asked again.
+        Ask again where a call failed and another try may help; other replies there are kept.
     max_tokens, temperature, reasoning_effort:
         Fields of every request to a teacher.
     limit:
