@@ -282,10 +282,7 @@ def clean(*, finals: Switch = False, dry_run: Switch = False, yes: Switch = Fals
     gone = 0
     if found.remove and not dry_run:
         if not yes and not _agreed(f"Remove {len(found.remove):,} files from {project.folder}?"):
-            raise UserError(
-                f"{len(found.remove):,} files would be removed; none was.", "Confirm with --yes, or list them with
-                --dry-run."
-            )
+            raise UserError(f"{len(found.remove):,} files would be removed; none was.", "Add --yes, or --dry-run.")
         gone = cleaning.clean(project, found)
     _show_clean(found, gone, job.common)
 
