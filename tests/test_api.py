@@ -122,7 +122,7 @@ untyped: Any = sightline
         (lambda: untyped.think("pictures", "out"), "No model is named"),
         (lambda: untyped.think("pictures", "out", teachers="openai/gpt-5", samples=0), "samples must be a number of"),
         (lambda: untyped.think("pictures", "out", teachers="openai/gpt-5", format="csv"), "Choose from parquet"),
-        (lambda: untyped.think("pictures", teachers="openai/gpt-5"), "no place"),
+        (lambda: untyped.think("pictures", teachers="openai/gpt-5"), "No folder is given"),
         (lambda: untyped.steps(Choice("A"), "out", model="openai/gpt-5"), "Expected the path of a benchmark"),
         (lambda: untyped.steps("pictures", "out", model="openai/gpt-5"), "pictures"),
         (lambda: untyped.difficulty("bench", "out", by="luck"), "Choose from samples, judge, run, turns"),

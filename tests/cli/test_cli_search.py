@@ -77,7 +77,7 @@ def test_index_then_every_way_to_ask(cli: Cli, photographs: Path, tmp_path: Path
         (("cat", "--where", "tiem > 2020"), 'unknown field "tiem" at character 1', 'Did you mean "time"?'),
         (("cat", "--where", "time > 2019-02-30"), "does not exist", "write 2019"),
         (("cat", "--owner", "ana"), 'there is no owner "ana"', "--owner-pattern"),
-        (("cat", "-k", "1.5"), "-k", "no whole number"),
+        (("cat", "-k", "1.5"), "-k", "is not a whole number"),
         (("cat", "--group", "event/x"), 'there is no group "event/x"', ""),
         (("cat", "--index", "mine"), 'has no index "mine"', "sightline index"),
         (("cat", "--threshold", "high"), '--threshold "high" is not a number', "auto"),
