@@ -1,18 +1,14 @@
 """Pictures per second and core: Sightline's scan, the fastest bare decode (the limit), and a plain Pillow loop.
 
-Run: python benchmarks/scan.py [--memory]. All in one run on the same files; read the ratios, not the seconds.
-`--memory` adds peak memory for 10,000 and 100,000 pictures (takes minutes).
+Run: python benchmarks/scan.py. All in one run on the same files; read the ratios, not the seconds. Large folders:
+scale.py.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
-import json
-import os
 import resource
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -122,50 +118,12 @@ def _timed(work: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-def memory(scratch: Path) -> None:
-    peaks = {}
-    for count in (10_000, 100_000):
-        folder = scratch / f"many-{count}"
-        _make_many(folder, count)
-        script = (
-            "import json, resource, sys; from sightline.corpus.scan import scan;"
-            "s = scan(sys.argv[1], workspace=sys.argv[2]); t = scan(sys.argv[1], workspace=sys.argv[2]);"
-            "peak = lambda w: resource.getrusage(w).ru_maxrss / 1024;"
-            "own, worker = peak(resource.RUSAGE_SELF), peak(resource.RUSAGE_CHILDREN);"
-            "print(json.dumps([s.pictures, own, worker, s.seconds, t.seconds]))"
-        )
-        command = [sys.executable, "-c", script, str(folder), str(scratch / f"ws-{count}")]
-        pictures, own, worker, first, again = json.loads(
-            subprocess.run(command, capture_output=True, check=True).stdout
-        )
-        peaks[count] = own + worker * len(os.sched_getaffinity(0))
-        print(
-            f"  {pictures:7,} pictures: {own:.0f} MB + {worker:.0f} MB a worker; "
-            f"second scan {first / again:.0f} × as fast as the first"
-        )
-    print(f"  100,000 against 10,000: {peaks[100_000] / peaks[10_000]:.2f} × the memory")
-
-
-def _make_many(folder: Path, count: int) -> None:
-    rng = np.random.default_rng(1)
-    for number in range(count):
-        part = folder / f"{number // 1000:03d}"
-        if number % 1000 == 0:
-            part.mkdir(parents=True)
-        coarse = Image.fromarray(rng.integers(0, 256, (6, 8, 3), dtype=np.uint8))
-        coarse.resize((96, 72), Image.Resampling.BILINEAR).save(part / f"{number:06d}.jpg", quality=80)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--memory", action="store_true", help="also peak memory at 10,000 and 100,000 pictures")
-    options = parser.parse_args()
+    parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         for name, (size, count) in SIZES.items():
             compare(name, size, count, Path(scratch))
-        if options.memory:
-            print("\npeak memory")
-            memory(Path(scratch))
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from sightline.benchmark.files import ANNOTATIONS, HEADER
 from sightline.benchmark.folder import read_benchmark
 from sightline.benchmark.problems import stop
 from sightline.benchmark.table import TableSource
+from sightline.calls.file_map import file_map
 from sightline.calls.session import Session
 from sightline.corpus.scan import checked_places, scan_folder
 from sightline.errors import UserError
@@ -95,7 +96,7 @@ def index(
         root, place = checked_places(root, place)
         if not root.is_dir():
             raise UserError(f"there is no folder {root}.", "check the path; nothing was indexed")
-        scan_folder(root, place, session.config, limit=limit)
+        scan_folder(root, place, session.config, limit=limit, read_all=file_map(session))
     return build_index(
         session,
         name or DEFAULT_INDEX,

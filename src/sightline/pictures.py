@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sightline.calls.file_map import file_map
 from sightline.calls.session import Session
 from sightline.corpus.scan import ScanSummary, scan_folder
 from sightline.io.files import PathLike
@@ -58,4 +59,5 @@ def scan(
         follow_links=follow_links,
         limit=limit,
         local_only=session.calls.local_only,
+        read_all=file_map(session),
     )

@@ -346,6 +346,8 @@ def test_drift_by_the_command_line(place: Path, run_command: Callable[..., Done]
     _make(place, {"main": "r.trec"})
     done = run_command("drift", "B", "q.csv", "--json")
     assert json.loads(done.out)["covered"] == pytest.approx(1.0)
+    (place / "one.txt").write_text("something else\n")
+    assert "too few searches to say" in run_command("drift", "B", "one.txt").out
     assert run_command("drift", "B", "nowhere.csv").code == 2
     with pytest.raises(UserError, match="has no tasks"):
         sightline.drift(Benchmark("empty", Corpus("c", {}), {}, {}), "q.csv")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from pathlib import Path
+from typing import NamedTuple
 
 from sightline.calls.caller import Caller
 from sightline.calls.prices import Prices
@@ -78,3 +79,16 @@ def deadly(shared: SharedServices, at: int) -> Stage[int, int]:
         return number
 
     return Stage("deadly", work)
+
+
+class FileJob(NamedTuple):
+    """A file to read."""
+
+    path: bytes
+
+
+def read_deadly(job: FileJob) -> bytes:
+    """Dies of the seventh file."""
+    if job.path.endswith(b"/7"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return job.path

@@ -112,6 +112,38 @@ def test_what_is_new_is_found_at_once(index: ApproximateIndex, tmp_path: Path) -
     assert recall(opened(tmp_path, create=False), tmp_path) >= 0.9
 
 
+def test_an_index_that_was_opened_again_takes_in_what_is_new(index: ApproximateIndex, tmp_path: Path) -> None:
+    index.close()
+    again = opened(tmp_path, create=False)
+    fresh = clustered(5, 9)
+    again.put([(np.arange(COUNT, COUNT + 5), fresh)])
+    again.flush()
+    assert again.built is not None
+    assert (again.built.slots, again.built.trained) == (COUNT + 5, COUNT), "nothing was learnt anew"
+    assert [again.nearest(vector, 1).rows[0][0] for vector in fresh] == list(range(COUNT, COUNT + 5))
+
+
+@pytest.mark.parametrize("share", [2, 3])
+def test_many_rows_are_searched_by_the_lists_and_few_exactly(
+    index: ApproximateIndex, tmp_path: Path, share: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queries, many = clustered(50, 2), np.arange(0, COUNT, share)
+    index.put([(np.arange(COUNT, COUNT + 3), queries[:3])])  # New: not in the lists yet.
+    many = np.append(many, np.arange(COUNT, COUNT + 3))
+    truth = ExactIndex(tmp_path, DIM, create=False)
+    few = np.arange(0, 900)
+    for asked, exact in zip(index.nearest(queries, 5, few).rows, truth.nearest(queries, 5, few).rows, strict=True):
+        np.testing.assert_array_equal(asked, exact)
+    monkeypatch.setattr(ExactIndex, "nearest", None)  # The lists answer.
+    found = index.nearest(queries, 10, many).rows
+    monkeypatch.undo()
+    true = truth.nearest(queries, 10, many).rows
+    assert all(set(rows.tolist()) <= set(many.tolist()) for rows in found)
+    assert [rows[0] for rows in found[:3]] == [COUNT, COUNT + 1, COUNT + 2]
+    shares = [len(set(a.tolist()) & set(b.tolist())) / 10 for a, b in zip(true, found, strict=True)]
+    assert np.mean(shares) >= 0.9
+
+
 def test_what_is_removed_or_replaced_is_not_found(index: ApproximateIndex) -> None:
     vectors = clustered(COUNT, 1)
     found = index.nearest(vectors[7], 50).rows[0]

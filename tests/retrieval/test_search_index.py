@@ -23,9 +23,8 @@ from sightline.retrieval.index import build as build_module
 from sightline.retrieval.index import vectors as vectors_module
 from sightline.retrieval.index.build import BuiltIndex, Parts, build_index
 from sightline.retrieval.index.content import Content
-from sightline.retrieval.index.manifest import IndexManifest, index_names, read_manifest
+from sightline.retrieval.index.manifest import IndexManifest, index_names, read_manifest, vectors_folder
 from sightline.retrieval.index.table import IndexTable
-from sightline.retrieval.index.vectors import vectors_folder
 from sightline.retrieval.searcher import Searcher
 from sightline.retrieval.vector_stores.base import VectorStoreGoneError
 from sightline.retrieval.vector_stores.registry import open_vector_store

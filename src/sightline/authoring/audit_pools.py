@@ -13,7 +13,7 @@ from sightline.authoring.pictures import twins_of
 from sightline.benchmark.copy_detection import LookPair
 from sightline.corpus.near_duplicates import connected
 from sightline.retrieval.bm25 import query_words
-from sightline.runs.shortcuts.file_facts import CorpusFiles
+from sightline.runs.shortcuts.facts import CorpusFiles
 from sightline.types import Benchmark, Relevance
 
 MANY = 0.5

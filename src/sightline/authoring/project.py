@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sightline.calls.session import CallOptions, Session
 from sightline.config import Config
-from sightline.errors import UserError
+from sightline.errors import UserError, explained
 
 IMAGES, ANNOTATIONS, SEEDS, PLAN, QUERIES = "images", "annotations", "seeds", "plan", "queries"
 JUDGMENTS, SIMILARITY = "judgments", "similarity"
@@ -126,10 +126,8 @@ class Project:
     def prepare(self, name: str) -> Path:
         """The file, with a folder that it can be written to."""
         path = self.path(name)
-        try:
+        with explained(f"{path} can't be written", "choose another folder: --out"):
             path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UserError(f"{path} can't be written: {error.strerror}.", "choose another folder: --out") from error
         return path
 
 

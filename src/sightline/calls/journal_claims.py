@@ -37,7 +37,7 @@ class RequestClaim:
     is_ours: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ReleasedClaim:
     """A request that is not asked any more."""
 
@@ -45,7 +45,7 @@ class ReleasedClaim:
     owner: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ForgottenOwner:
     """An owner that asks nothing any more."""
 

@@ -28,6 +28,7 @@ from sightline.models.wire_settings import Api
 if TYPE_CHECKING:
     from sightline.calls.budget import BudgetLike
     from sightline.calls.rate_limit import RateLimits
+    from sightline.calls.stages import SharedServices
 
 Resource = TypeVar("Resource", bound=AbstractContextManager[Any])
 
@@ -50,6 +51,8 @@ class CallOptions:
     "The user named the address, and not a file that may come from anybody: keys of own servers may go there."
     instead: str = NO_KEY_HINT
     "What is offered to somebody who has no key."
+    shared: SharedServices | None = None
+    "Journal, budget and limits of all who work on the same, where this is a worker of a cluster."
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)

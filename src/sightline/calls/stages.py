@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pickle
 import sys
+from asyncio import AbstractEventLoop, get_running_loop
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sized
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -33,6 +34,10 @@ class SharedServices(Protocol):
 
     @property
     def budget(self) -> BudgetLike | None: ...
+
+    @property
+    def loop(self) -> AbstractEventLoop:
+        """Where they work."""
 
     def limiter(self, endpoint: str, limits: RateLimits | None = None) -> LimiterLike:
         """The limits of an endpoint; who names it first sets them for all."""
@@ -65,6 +70,7 @@ class LocalServices:
     journal: Journal
     budget: BudgetLike | None
     limiters: dict[str, RateLimiter] = field(default_factory=dict)
+    loop: AbstractEventLoop = field(default_factory=get_running_loop)
 
     def limiter(self, endpoint: str, limits: RateLimits | None = None) -> RateLimiter:
         """The limits of an endpoint; who names it first sets them for all."""

@@ -164,7 +164,7 @@ def _run(tokens: list[str]) -> None:
             app = build(tokens[0])
             if {"--help", "-h"} & set(tokens):
                 app.help_epilogue = _examples(tokens[0])
-            _call(app, tokens)
+            _with_copies(app, tokens)
         else:
             sys.stdout.write(_FIRST_STEPS)
         if sys.stdout is not None:  # It may be closed from the beginning.
@@ -186,6 +186,19 @@ def _run(tokens: list[str]) -> None:
         _fail(str(told), told.exit_code)
     except KeyboardInterrupt as stop:
         _fail(str(stop) or "stopped; what was done so far is kept, run it again to go on.", 130)
+
+
+def _with_copies(app: App, tokens: list[str]) -> None:
+    """Run the command on copies of what its arguments name on object storage (`--out s3://…`, `--out=s3://…`)."""
+    if not any("://" in token for token in tokens):
+        _call(app, tokens)
+        return
+    from sightline.object_storage import copies, remote_address
+
+    split = [token.partition("=") if token.startswith("--") else ("", "", token) for token in tokens]
+    with copies((value for _, _, value in split), verb=tokens[0], local_only="--local-only" in tokens) as here:
+        places = {address: str(place) for address, place in here.items()}
+        _call(app, [name + sign + places.get(remote_address(value) or "", value) for name, sign, value in split])
 
 
 def _call(app: App, tokens: list[str]) -> None:

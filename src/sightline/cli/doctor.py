@@ -21,6 +21,7 @@ _PURPOSES = {
     "watch": "take in new pictures as they arrive",
     "parquet": "read and write Parquet",
     "hub": "public benchmarks by their name on the Hugging Face hub",
+    "storage": "pictures, benchmarks and runs on s3://, gs:// and hf://",
     "onnx": "embed pictures and texts with CLIP and SigLIP models",
     "photos": "search your own photographs without a model hub",
     "ocr": "read words in pictures",

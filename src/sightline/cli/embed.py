@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from sightline.cli.options import Common, EndpointArguments, pairs
+from sightline.cli.options import Common, EndpointArguments, EngineOption, pairs
 
 if TYPE_CHECKING:
     from sightline.models.embedders.embedded_files import SkippedInput
@@ -27,6 +27,7 @@ def pictures(
     out: Path,
     embedder: str | None = None,
     option: Options = None,
+    engine: EngineOption = "local",
     endpoint: EndpointArguments = EndpointArguments(),
     common: Common = Common(),
 ) -> None:
@@ -55,7 +56,7 @@ def pictures(
         out=out,
         options=_options(option, endpoint),
         limit=common.limit,
-        session=common.session(endpoint.calls(common)),
+        session=common.session(endpoint.calls(common), engine),
     )
     _list(item for item in done.left_out if common.verbose or _was_meant(item))
     common.show(done)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from sightline.cli.options import BudgetOptions, Common, Switch, described_by
+from sightline.cli.options import BudgetOptions, Common, EngineOption, Switch, described_by
 from sightline.indexing import index as build
 
 
@@ -26,6 +26,7 @@ def index(
     vectors: Annotated[bool, Parameter(negative="--no-vectors", show_default=False)] = True,
     rebuild: Switch = False,
     spending: BudgetOptions = BudgetOptions(),
+    engine: EngineOption = "local",
     common: Common = Common(),
 ) -> None:
     """Build an index, or bring it up to date: only what changed is embedded. Stopped at any moment, it goes on later.
@@ -61,7 +62,7 @@ def index(
         parts=Parts(vectors, captions is not None, tokens, words_in_pictures),
         rebuild=rebuild,
         limit=common.limit,
-        session=common.session(spending.calls(common)),
+        session=common.session(spending.calls(common), engine),
     )
     if built.changes.unmatched:
         common.warn([f"annotations of pictures that are not in the index: {built.changes.unmatched:,}"])

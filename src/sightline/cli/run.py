@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.options import Common, PlanOptions, Switch, described_by
+from sightline.cli.options import Common, EngineOption, PlanOptions, Switch, described_by
 from sightline.errors import UserError
 from sightline.runs.runner import run as run_system
 
@@ -27,6 +27,7 @@ def run(
     retry_failed: Switch = False,
     show_annotations: Switch = False,
     spending: PlanOptions = PlanOptions(),
+    engine: EngineOption = "local",
     common: Common = Common(),
 ) -> None:
     """Run a system over a benchmark. Run it again to go on after a stop: what is done is not done twice.
@@ -52,7 +53,7 @@ def run(
         retry_failed=retry_failed,
         show_annotations=show_annotations,
         limit=common.limit,
-        session=common.session(spending.calls(common)),
+        session=common.session(spending.calls(common), engine),
     )
     common.warn(done.notes)
     common.show(done)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sightline.cli.options import Common, described_by
+from sightline.cli.options import Common, EngineOption, described_by
 from sightline.pictures import scan as scan_folder
 
 
@@ -17,6 +17,7 @@ def scan(
     metadata: Path | None = None,
     owner_pattern: str | None = None,
     follow_links: bool | None = None,
+    engine: EngineOption = "local",
     common: Common = Common(),
 ) -> None:
     """Read the pictures of a folder, or of another source, into a corpus. Nothing is ever written there.
@@ -31,7 +32,7 @@ def scan(
     follow_links:
         Follow links that lead out of the folder; as at its last scan when not given, and at the first they are not.
     """
-    session = common.session(overrides={"scan.owner_pattern": owner_pattern})
+    session = common.session(engine=engine, overrides={"scan.owner_pattern": owner_pattern})
     paths = session.config.paths
     summary = scan_folder(
         source,

@@ -174,11 +174,12 @@ def scan_folder(
     follow_links: bool | None = None,
     limit: int | None = None,
     local_only: bool = False,
+    read_all: Callable[..., Iterator[tuple[Any, Any]]] = map_in_processes,
 ) -> ScanSummary:
     """Read the pictures of a folder, or of another source, into the workspace's corpus; it is never written to.
 
     Only what changed since the last scan is read. Killed at any moment, the next scan finishes the job. Whether links
-    out of the folder are followed is remembered for its root.
+    out of the folder are followed is remembered for its root. `read_all` says where files are read.
     """
     started = time.monotonic()
     workspace = workspace.expanduser().absolute()
@@ -194,7 +195,7 @@ def scan_folder(
         root, part = (_own_root(store, root_path), b"") if source.own else _root_of(store, root_path)
         follows = _follows(store, root, follow_links, config.scan.follow_links)
         files = source.files or FolderWalk(root.path, part, config.scan.hidden, follows)
-        scanner = _Scanner(store, root, part, config, derive, limit, files, Counter(source.unread))
+        scanner = _Scanner(store, root, part, config, derive, limit, files, Counter(source.unread), read_all)
         changes = scanner.run()
         with store.transaction():
             for picture, values in given.items():
@@ -311,6 +312,7 @@ class _Scanner:
     limit: int | None
     files: FileList
     warnings: Counter[str]
+    read_all: Callable[..., Iterator[tuple[Any, Any]]]
 
     def run(self) -> ScanChanges:
         settings = self.config.scan
@@ -348,7 +350,7 @@ class _Scanner:
         workers = min(settings.workers or cores(), -(-todo // 8))
         chunk = max(1, min(16, todo // (4 * workers)))
         jobs = self.store.jobs(self.root, settings.max_pixels, self._film_limits())
-        results = map_in_processes(read_file, jobs, workers=workers, chunk=chunk)
+        results = self.read_all(read_file, jobs, workers=workers, chunk=chunk)
         counts: Counter[str] = Counter()
         with progress("scan", todo) as advance:
             for batch in _batches(results):

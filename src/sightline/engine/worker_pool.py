@@ -21,6 +21,8 @@ from typing import Any
 from sightline.engine import worker
 from sightline.engine.worker import receive, send
 
+SECONDS_PER_ITEM = 120.0
+
 
 def single_core_environment() -> dict[str, str]:
     """The environment of a process that is one of as many as there are cores: numpy need not start threads in it."""
@@ -34,11 +36,19 @@ class Died:
     why: str
 
 
+_most_cores: int | None = None
+
+
+def use_cores(most: int) -> None:
+    """This process is one of several on its machine: it may use so many cores."""
+    global _most_cores  # noqa: PLW0603 (of the whole process, as affinity is)
+    _most_cores = most
+
+
 def cores() -> int:
     """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(there, _most_cores or there)
 
 
 def map_in_processes(
@@ -47,7 +57,7 @@ def map_in_processes(
     *,
     workers: int,
     chunk: int = 16,
-    seconds_per_item: float = 120.0,
+    seconds_per_item: float = SECONDS_PER_ITEM,
 ) -> Generator[tuple[Any, Any], None, None]:
     """Yield (item, result) as they finish, in no fixed order; `items` is drawn in this thread, only as fast as used.
 
@@ -56,7 +66,7 @@ def map_in_processes(
     """
     todo: queue.SimpleQueue[list[Any] | None] = queue.SimpleQueue()
     done: queue.SimpleQueue[list[tuple[Any, Any]] | BaseException] = queue.SimpleQueue()
-    lanes = [_Lane(function, todo, done, seconds_per_item) for _ in range(workers)]
+    lanes = [_Lane(GuardedWorker(function, seconds_per_item), todo, done) for _ in range(workers)]
     source = iter(items)
     waiting = 0
     try:
@@ -78,46 +88,59 @@ def map_in_processes(
             lane.stop()
 
 
+class GuardedWorker:
+    """One worker process, started when it is first used, and again when it died."""
+
+    def __init__(self, function: Callable[[Any], Any], seconds_per_item: float = SECONDS_PER_ITEM) -> None:
+        self._function, self._seconds = function, seconds_per_item
+        self._process: _Process | None = None
+        self._stopped = False
+
+    def map(self, batch: list[Any]) -> list[tuple[Any, Any]]:
+        """(item, result) for each; when the process dies, the items are tried one by one, and one is `Died`."""
+        try:
+            return list(zip(batch, self._call(batch), strict=True))
+        except _WorkerDiedError as died:
+            if len(batch) == 1 or self._stopped:
+                return [(item, Died(str(died))) for item in batch]
+            return [pair for item in batch for pair in self.map([item])]
+
+    def stop(self) -> None:
+        """End the process, whatever it does."""
+        self._stopped = True
+        if self._process is not None:
+            self._process.end()
+
+    def _call(self, batch: list[Any]) -> list[Any]:
+        if self._process is None or not self._process.alive:
+            self._process = _Process(self._function)
+        return self._process.call(batch, self._seconds * len(batch))
+
+
 class _Lane(threading.Thread):
-    """Feeds one worker process, and starts a new one when it dies."""
+    """Feeds one worker process."""
 
     def __init__(
         self,
-        function: Callable[[Any], Any],
+        worker: GuardedWorker,
         todo: queue.SimpleQueue[list[Any] | None],
         done: queue.SimpleQueue[list[tuple[Any, Any]] | BaseException],
-        seconds_per_item: float,
     ) -> None:
         super().__init__(daemon=True)
-        self._function, self._todo, self._done, self._seconds = function, todo, done, seconds_per_item
-        self._process: _Process | None = None
+        self._worker, self._todo, self._done = worker, todo, done
         self._stopped = False
         self.start()
 
     def run(self) -> None:
         while (batch := self._todo.get()) is not None and not self._stopped:
             try:
-                self._done.put(self._serve(batch))
+                self._done.put(self._worker.map(batch))
             except BaseException as error:
                 self._done.put(error)
 
     def stop(self) -> None:
         self._stopped = True
-        if self._process is not None:
-            self._process.end()
-
-    def _serve(self, batch: list[Any]) -> list[tuple[Any, Any]]:
-        try:
-            return list(zip(batch, self._call(batch), strict=True))
-        except _WorkerDiedError as died:
-            if len(batch) == 1 or self._stopped:
-                return [(item, Died(str(died))) for item in batch]
-            return [pair for item in batch for pair in self._serve([item])]
-
-    def _call(self, batch: list[Any]) -> list[Any]:
-        if self._process is None or not self._process.alive:
-            self._process = _Process(self._function)
-        return self._process.call(batch, self._seconds * len(batch))
+        self._worker.stop()
 
 
 class _WorkerDiedError(Exception):

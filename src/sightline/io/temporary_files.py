@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from sightline.errors import UserError
+from sightline.errors import explained
 from sightline.io.locks import HAS_FLOCK, take_lock
 
 _UNFINISHED, _LOCK = ".tmp", ".lock"
@@ -32,13 +32,11 @@ def name_beside(target: Path) -> Path:
 def folder_beside(target: Path) -> Iterator[Path]:
     """A new folder beside `target`, removed when the block ends unless it was moved; those of dead writers go first."""
     with ExitStack() as stack:
-        try:
+        with explained(f"{target} can't be written", "choose another place"):
             target.parent.mkdir(parents=True, exist_ok=True)
             remove_abandoned(target.parent)
             fresh = stack.enter_context(_claimed_beside(target))
             fresh.mkdir()
-        except OSError as error:
-            raise UserError(f"{target} can't be written: {error.strerror}.", "choose another place") from error
         try:
             yield fresh
         finally:

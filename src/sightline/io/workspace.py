@@ -18,7 +18,7 @@ def default_workspace() -> Path:
     if Path(FOLDER_NAME).is_dir():
         return Path(FOLDER_NAME)
     above = (folder / FOLDER_NAME for folder in Path.cwd().parents)
-    return next((folder for folder in above if folder.is_dir()), None) or _data_folder() / "sightline"
+    return next((folder for folder in above if folder.is_dir()), None) or data_folder() / "sightline"
 
 
 def workspace_option(workspace: Path | None) -> str:
@@ -28,7 +28,7 @@ def workspace_option(workspace: Path | None) -> str:
     return f" --workspace {quote(str(workspace))}"
 
 
-def _data_folder() -> Path:
+def data_folder() -> Path:
     """Where the platform keeps a user's data; `$XDG_DATA_HOME` is respected on all of them."""
     if named := os.environ.get("XDG_DATA_HOME"):
         return Path(named)

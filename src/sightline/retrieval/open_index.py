@@ -15,9 +15,8 @@ from sightline.errors import UserError
 from sightline.models.embedders.session import EmbedderSession
 from sightline.models.protocols import Embedder
 from sightline.retrieval.columns.files import load_columns
-from sightline.retrieval.index.manifest import IndexManifest, refuse_other_backend
+from sightline.retrieval.index.manifest import IndexManifest, refuse_other_backend, vectors_folder
 from sightline.retrieval.index.table import IndexTable, noticing_damage
-from sightline.retrieval.index.vectors import vectors_folder
 from sightline.retrieval.query import QueryEmbedder
 from sightline.retrieval.ranking import HeldVectors
 from sightline.retrieval.scope import Selector

@@ -25,7 +25,6 @@ from sightline.retrieval.ranking import (
     ranked_by,
     spread_out,
 )
-from sightline.retrieval.rerank import Reranker, new_order
 from sightline.retrieval.vector_stores.base import Rows
 from sightline.types import Method, PictureRef, SearchQuery
 
@@ -160,6 +159,8 @@ class Pipeline:
         with index.table_lock:
             pictures = index.table.pictures(rows)
         places = [at for at, row in enumerate(rows) if row in pictures]
+        from sightline.retrieval.rerank import Reranker, new_order
+
         reranker = Reranker(model, index.session)
         graded = reranker.grade(self._text, [pictures[rows[at]] for at in places])
         self.failures, self.stopped = graded.failures, graded.stopped

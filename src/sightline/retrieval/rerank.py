@@ -80,6 +80,9 @@ class Reranker:
 
     def grade(self, query: str, pictures: Sequence[Picture]) -> RerankGrades:
         """Grades of pictures; the calls of all groups run at once, within the limits of the endpoint."""
+        shared = self.session.calls.shared
+        if shared is not None:  # What workers of a cluster share belongs to one event loop; this is another thread.
+            return asyncio.run_coroutine_threadsafe(self._grade(query, pictures), shared.loop).result()
         with closing(LoopThread()) as loop:
             return loop.call(self._grade(query, pictures))
 

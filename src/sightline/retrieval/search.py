@@ -7,11 +7,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sightline.calls.session import Session
 from sightline.config import Config
 from sightline.corpus.names import names_a_picture
-from sightline.corpus.scan import checked_places, scan_folder
 from sightline.corpus.store import CorpusStore
 from sightline.errors import UserError
 from sightline.io.files import PathLike, optional_path
@@ -19,7 +19,6 @@ from sightline.models.embedders.registry import DEFAULT as DEFAULT_EMBEDDER
 from sightline.models.embedders.session import EmbedderSession
 from sightline.models.protocols import Embedder
 from sightline.retrieval.filters.filter import parse_filter
-from sightline.retrieval.index.build import BuiltIndex, Parts, Update
 from sightline.retrieval.index.content import corpus_state, require_corpus, workspace_content
 from sightline.retrieval.index.manifest import (
     DEFAULT_INDEX,
@@ -39,6 +38,9 @@ from sightline.retrieval.query import parse_cue
 from sightline.retrieval.results import Results
 from sightline.retrieval.searcher import Searcher
 from sightline.types import Method, PictureRef, Scope, SearchQuery
+
+if TYPE_CHECKING:
+    from sightline.retrieval.index.build import BuiltIndex
 
 _BUSY = 'another process is bringing the index "{}" up to date; this is what was found in it so far'
 
@@ -142,6 +144,8 @@ def _narrowed(asked: SearchQuery) -> tuple[str, ...]:
 
 def _checked_workspace(folder: Path | None, workspace: Path) -> Path:
     if folder is not None:
+        from sightline.corpus.scan import checked_places
+
         root, place = checked_places(folder, workspace)
         if not root.is_dir():
             raise UserError(f"there is no folder {root}.", "Check the path of the folder: --in FOLDER (folder=).")
@@ -204,6 +208,8 @@ class _Finder:
         if before is not None and before.source != WORKSPACE:
             return None, {}, ()  # Made of other pictures; whoever made it brings it up to date.
         if self.folder is not None:
+            from sightline.corpus.scan import scan_folder
+
             scan_folder(self.folder, self.place, self.session.config, limit=self.limit)
         require_corpus(self.place)
         with CorpusStore(self.place) as store:
@@ -211,6 +217,8 @@ class _Finder:
             scanning = tuple(_SCANNING.format(root.path) for root in store.unfinished_roots())
             if before is not None and _is_current(before, corpus_state(store), embedding):
                 return None, refused, scanning
+            from sightline.retrieval.index.build import Parts, Update  # A search that changes nothing need not load it.
+
             update = Update(self.session, self.name, embedding, self.embedder, self.backend)
             content, parts = workspace_content(store), Parts(vectors=embedding is not None)
             if before is None:

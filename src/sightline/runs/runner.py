@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
 import time
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +23,7 @@ from sightline import __version__
 from sightline.benchmark.files import HEADER as BENCHMARK_FILE
 from sightline.benchmark.provenance import SHOW_ANNOTATIONS
 from sightline.calls.plan import CostPlan, DryRunError, priced
-from sightline.calls.session import Session, purpose
+from sightline.calls.session import Session, note_reuse, purpose
 from sightline.class_names import name_of
 from sightline.engine.async_map import Stage, run_map
 from sightline.engine.event_loop import run_async
@@ -232,7 +234,8 @@ def run(
     _refuse_other_content(folder)
     opened = loading(folder)
     tested = opened.system
-    job = _Job(folder, opened, limit, concurrency or concurrency_of(tested), session.workspace)
+    given = None if session.engine == "local" else _portable(benchmark, system, loading.keywords, folder)
+    job = _Job(folder, opened, limit, concurrency or concurrency_of(tested), session.workspace, given)
     made = job.run(seed, retry_failed)
     return summarise(
         folder,
@@ -246,15 +249,29 @@ def run(
     )
 
 
+def _portable(benchmark: object, system: object, options: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """What a worker of a cluster opens the system with; refused for what is in this program's memory alone."""
+    place = benchmark.folder if isinstance(benchmark, Benchmark) else benchmark
+    if place is None or not isinstance(system, str | os.PathLike):
+        what = "The benchmark" if place is None else "The system"
+        raise UserError(
+            f"{what} is an object of this program, which no other machine can open.",
+            "Give its folder (a system: its SPEC), or leave engine out.",
+        )
+    paths = {"benchmark": Path(str(place)).absolute(), "folder": folder.absolute()}
+    return {**options, **paths, "system": system}
+
+
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """A system, the tasks that it is to do, and how."""
+    """A system, the tasks that it is to do, and how; `given` opens the system on a cluster."""
 
     folder: Path
     opened: LoadedSystem
     limit: int | None
     concurrency: int
     workspace: Path
+    given: dict[str, Any] | None
 
     def run(self, seed: int, retry_failed: bool) -> int:
         """Prepare the system, and make every attempt that is not there yet; how many those were."""
@@ -301,6 +318,9 @@ class _Job:
 
         with closing(PaidCalls(self.workspace, self.folder)) as paid:
             paid.begin()
+            if self.given is not None:
+                self.opened.close()
+                return self._work_on_cluster(_Books(writer, paid, name), again, self.given)
 
             async def one(item: tuple[Task, int]) -> None:
                 task, number = item
@@ -310,6 +330,20 @@ class _Job:
             stage = Stage("run", one, system.close if isinstance(system, Closing) else None)
             todo = self.opened.attempts(writer.done)
             return sum(1 for _ in run_map(todo, stage, concurrency=self.concurrency))
+
+    def _work_on_cluster(self, books: _Books, again: frozenset[tuple[str, int]], given: dict[str, Any]) -> int:
+        from sightline.runs.cluster import AttemptKey, attempts_on_cluster
+
+        todo = [AttemptKey(task.id, number) for task, number in self.opened.attempts(books.writer.done)]
+        for (task, number), reply in attempts_on_cluster(todo, again, given, self.concurrency):
+            with purpose(task):
+                for key in reply.reused:
+                    note_reuse(key)
+                paid = books.paid.of(task)
+            outcome = checked(reply.said)
+            own = (entry for entry in outcome.entries if entry.key is None)  # Others are in the journal here, too.
+            _keep(books, replace(outcome, entries=(*own, *paid)), task, number, reply.seconds)
+        return len(todo)
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,15 +367,18 @@ async def _attempt(system: System, benchmark: Benchmark, item: tuple[Task, int],
         raise
     seconds = time.perf_counter() - started
     books.paid.of(task.id)  # The system tells these itself.
-    outcome = checked(said)
-    writer.append(Attempt(task.id, ordered(outcome.prediction), number))
+    _keep(books, checked(said), task.id, number, seconds)
+
+
+def _keep(books: _Books, outcome: Outcome, task: str, number: int, seconds: float) -> None:
+    books.writer.append(Attempt(task, ordered(outcome.prediction), number))
     for entry in outcome.entries:
-        writer.entry(entry)
-    writer.entry(
+        books.writer.entry(entry)
+    books.writer.entry(
         LedgerEntry(
             stage=ATTEMPT,
             model=books.system,
-            task_id=task.id,
+            task_id=task,
             usd=outcome.usd,
             seconds=seconds if outcome.seconds is None else outcome.seconds,
             ok=not isinstance(outcome.prediction, Failure),

@@ -33,10 +33,11 @@ from sightline.runs.systems.base import (
     SystemReply,
     SystemSetting,
     concurrency_of,
+    is_built_in,
     kinds_of,
     parameters_of,
+    sees_truth,
 )
-from sightline.runs.systems.registry import is_built_in, sees_truth
 from sightline.types import Benchmark, Failure, Json, LedgerEntry, Scope, Task
 
 

@@ -15,7 +15,7 @@ from sightline.authoring.dataset.ties import TIED
 from sightline.corpus.pixels import RefusedError
 from sightline.metrics.scope import Scopes
 from sightline.models.pictures import open_one
-from sightline.runs.shortcuts.file_facts import CorpusFiles
+from sightline.runs.shortcuts.facts import CorpusFiles
 from sightline.types import Benchmark, Group, GroupKind, Relevance
 
 _ORIENTATION, _GPS = 0x0112, 0x8825

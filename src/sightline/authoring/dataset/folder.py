@@ -31,7 +31,7 @@ from sightline.errors import UserError
 from sightline.io.files import whole_folder, write_whole
 from sightline.io.jsonl import write_json
 from sightline.reports.output import csv_bytes
-from sightline.runs.shortcuts.file_facts import CorpusFiles, read_files
+from sightline.runs.shortcuts.facts import CorpusFiles, read_files
 from sightline.types import Benchmark, Group, GroupKind, Picture
 
 CARD, CITATION, CROISSANT, RIGHTS = "README.md", "CITATION.cff", "croissant.json", "rights.csv"

@@ -32,13 +32,10 @@ from types import TracebackType
 from typing import Self
 from urllib.parse import quote, unquote
 
-import orjson
-
 from sightline.benchmark.formats.base import Complaints, Content, Format, FormatOptions, Imported
 from sightline.benchmark.formats.dataset_folder import has_tasks, limited, new_folder, read_beside, write_beside
 from sightline.benchmark.formats.imagefolder import SUFFIXES
-from sightline.benchmark.formats.picture_bytes import ending_of, why_no_picture
-from sightline.benchmark.formats.pictures import EmbeddedPictures, from_fields, to_fields
+from sightline.benchmark.formats.pictures import EmbeddedPictures, ending_of, from_fields, to_fields, why_no_picture
 from sightline.benchmark.formats.retrieval import (
     PictureCaption,
     caption_tasks,
@@ -51,7 +48,7 @@ from sightline.benchmark.formats.retrieval import (
 )
 from sightline.english import counted
 from sightline.errors import READ_AGAIN, UserError
-from sightline.io.jsonl import dump
+from sightline.io.jsonl import dump, json_object
 from sightline.io.unpacked import gunzipped
 from sightline.types import Benchmark, Corpus, Json, Picture
 
@@ -276,11 +273,8 @@ class _Reader:
 
     def _json(self, sample: Sample) -> dict[str, Json]:
         content = sample.files.get("json", b"{}")
-        try:
-            fields = orjson.loads(content)
-        except orjson.JSONDecodeError:
-            fields = None
-        if isinstance(fields, dict):
+        fields = json_object(content)
+        if fields is not None:
             return fields
         self._complaints.add(sample.shard, None, f"{sample.key}.json", f"expected a JSON object, got {content!r:.60}")
         return {}

@@ -10,7 +10,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -32,13 +32,22 @@ from sightline.models.embedders.base import (
     side_of,
 )
 from sightline.models.embedders.embedded_files import EmbeddedFile, Listing, SkippedInput
-from sightline.models.embedders.jpeg_batches import JpegEmbedder, embed_jpegs
-from sightline.models.embedders.pixels import AlreadyKnown, Decoded, DecodeJob, DecodeRefused, read_picture
+from sightline.models.embedders.pixels import (
+    AlreadyKnown,
+    Decoded,
+    DecodeJob,
+    DecodeRefused,
+    EmbeddedPicture,
+    read_picture,
+)
 from sightline.models.embedders.session import PAGE, EmbeddedPages, EmbedderSession
 from sightline.models.embedders.vector_cache import VectorCache, text_key
 from sightline.models.pictures import is_web
 from sightline.models.protocols import Embedder, Pixels, Vectors
 from sightline.types import Failure, Picture
+
+if TYPE_CHECKING:
+    from sightline.models.embedders.jpeg_batches import JpegEmbedder
 
 _CHUNK = 4
 NOT_EMBEDDED = Failure("not embedded", "the work was stopped before its turn")
@@ -59,7 +68,7 @@ def embed_files(
     `part` of a larger job, progress is that of the job: (done before, total).
     """
     try:
-        return _embed_files(listing, session.embedder, session.cache, config.scan, part), None
+        return _embed_files(listing, session, config.scan, part), None
     except StoppedError as stopped:
         space = session.cache.space(session.embedder)
         listing.leave_out_rest(space, NOT_EMBEDDED.kind, NOT_EMBEDDED.message)
@@ -67,8 +76,9 @@ def embed_files(
 
 
 def _embed_files(
-    listing: Listing, embedder: Embedder, cache: VectorCache, settings: ScanSettings, part: tuple[int, int] | None
+    listing: Listing, session: EmbedderSession, settings: ScanSettings, part: tuple[int, int] | None
 ) -> int:
+    embedder, cache = session.embedder, session.cache
     space = cache.space(embedder)
     todo = listing.plan(space)
     if not todo:
@@ -76,7 +86,15 @@ def _embed_files(
     done, total = part or (0, todo)
     with progress("embed", total, done=done) as advance:
         batch = _Batch(listing, embedder, cache, advance)
+        if session.spreads:
+            from sightline.models.embedders.cluster import embed_on_cluster
+
+            for pairs in embed_on_cluster(listing.jobs(side_of(embedder), settings.max_pixels, None), session):
+                batch.keep(pairs)
+            return batch.made
         if getattr(embedder, "reads_jpegs", False):
+            from sightline.models.embedders.jpeg_batches import embed_jpegs
+
             batch.made = embed_jpegs(listing, cast("JpegEmbedder", embedder), cache, settings, advance)
             todo = listing.plan(cache.space(embedder))
         jobs = listing.jobs(side_of(embedder), settings.max_pixels, space)
@@ -125,6 +143,19 @@ class _Batch:
             case Died(why):
                 self.listing.leave_out(job.number, "unreadable", f"reading it ended the worker process ({why})")
                 self.advance(1)
+
+    def keep(self, pairs: Iterable[tuple[DecodeJob, Any]]) -> None:
+        """Keep what a worker of a cluster made of some files."""
+        made = [(job.number, found) for job, found in pairs if isinstance(found, EmbeddedPicture)]
+        new = {found.sha256: found.vector for _, found in made}
+        if new:
+            self.cache.put_many(list(new), np.stack(list(new.values())), self.embedder)
+            self.listing.keep(EmbeddedFile(number, found.sha256) for number, found in made)
+        self.made += len(new)
+        self.advance(len(made))
+        for job, found in pairs:
+            if not isinstance(found, EmbeddedPicture):
+                self.take(job, found)
 
     def _wait(self, job: DecodeJob, sha256: bytes, pixels: Pixels) -> None:
         if sha256 not in self.waiting and self.cache.has(sha256, self.embedder):

@@ -19,7 +19,7 @@ from PIL import Image
 from sightline.corpus import metadata
 from sightline.corpus.jpeg_header import JpegHeader
 from sightline.corpus.pixels import RefusedError, identify, load_rgb, open_picture, read_file, upright
-from sightline.models.protocols import Pixels
+from sightline.models.protocols import Pixels, Vectors
 from sightline.types import Box, Failure
 
 _HEAD = 64
@@ -56,6 +56,14 @@ class Decoded:
 
     sha256: bytes
     pixels: Pixels
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedPicture:
+    """A picture of which a worker of a cluster made the vector."""
+
+    sha256: bytes
+    vector: Vectors
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,6 +117,11 @@ def open_server(name: ModelName, session: Session, given: Mapping[str, Any]) -> 
         settings=WireSettings.of(models),
         local_only=session.calls.local_only,
     )
+    if session.calls.shared is not None:
+        raise UserError(
+            f"{name} asks a server, with a budget and a journal that other machines of a cluster don't share.",
+            "Leave --engine out, or choose an embedder that computes vectors itself, such as photos.",
+        )
     return EndpointEmbedder(
         transport,
         name=str(name),

@@ -44,7 +44,8 @@ class EmbedderSession:
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self._started = time.monotonic()
-        self._workspace = session.workspace
+        self.session, self.options = session, dict(options or {})
+        self.given = embedder if isinstance(embedder, str) else None
         self._ours = embedder is None or isinstance(embedder, str)
         self.embedder: Embedder = (
             find_embedder(embedder, session, **(options or {}))
@@ -61,11 +62,16 @@ class EmbedderSession:
         if self._ours:
             close(self.embedder)
 
+    @property
+    def spreads(self) -> bool:
+        """Is it worked on a cluster? Not what asks a server, nor an object of this program."""
+        return self.session.engine != "local" and self._ours and not hasattr(self.embedder, "endpoint")
+
     def tell_who_sees(self, what: str) -> None:
         """The first time that something private goes to a server elsewhere, say so."""
         endpoint = getattr(self.embedder, "endpoint", None)
         if isinstance(endpoint, str):
-            announce_recipient(self._workspace, endpoint, what)
+            announce_recipient(self.session.workspace, endpoint, what)
 
     def finish(
         self,

@@ -44,10 +44,11 @@ from sightline.retrieval.index.manifest import (
     index_folder,
     read_manifest,
     refuse_takeover,
+    vectors_folder,
 )
 from sightline.retrieval.index.picture_steps import PictureSteps
 from sightline.retrieval.index.table import IndexTable, noticing_damage
-from sightline.retrieval.index.vectors import VectorCounts, VectorStep, vectors_folder
+from sightline.retrieval.index.vectors import VectorCounts, VectorStep
 from sightline.retrieval.ranking import TokenVectors, token_vectors_of
 from sightline.retrieval.vector_stores.base import DamagedError
 from sightline.retrieval.vector_stores.registry import DEFAULT as DEFAULT_BACKEND

@@ -143,6 +143,11 @@ def refuse_other_backend(manifest: IndexManifest, backend: str | None) -> None:
         )
 
 
+def vectors_folder(folder: Path, tag: str, what: str = "pictures") -> Path:
+    """Where a back-end keeps its files."""
+    return folder / f"{what}-{tag}"
+
+
 def index_folder(workspace: Path, name: str) -> Path:
     """Where an index of a workspace lies."""
     if _NAME.fullmatch(name) is None:

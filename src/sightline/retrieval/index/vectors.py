@@ -24,6 +24,7 @@ from sightline.models.embedders.embedded_files import Listing
 from sightline.models.embedders.session import EmbedderSession
 from sightline.models.protocols import Vectors
 from sightline.retrieval.index.content import local_path
+from sightline.retrieval.index.manifest import vectors_folder
 from sightline.retrieval.index.table import IndexTable, ToEmbed
 from sightline.retrieval.threshold import phrases
 from sightline.retrieval.vector_stores.base import DamagedError, MeasuresRecall, Rows, VectorIndex
@@ -59,11 +60,6 @@ def tag_of(session: EmbedderSession, backend: str) -> str:
     embedder = session.embedder
     text = "\0".join((embedder.name, embedder.revision, public_spec(backend)))
     return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
-
-
-def vectors_folder(folder: Path, tag: str, what: str = "pictures") -> Path:
-    """Where a back-end keeps its files."""
-    return folder / f"{what}-{tag}"
 
 
 class VectorStep:

@@ -65,8 +65,8 @@ class VectorIndex(Protocol):
     """Unit-length vectors by row number; exact unless `exact` says otherwise.
 
     A row that is put again replaces what was there. `within` limits a search to those rows (ascending, no row twice):
-    the answer is then exact too, whatever the back-end. Only rows that are there are ever returned, so an answer may be
-    shorter than `k`.
+    the answer is then exact too, whatever the back-end, unless they are as many as make an approximate index
+    worthwhile. Only rows that are there are ever returned, so an answer may be shorter than `k`.
     """
 
     @property

@@ -1,7 +1,8 @@
 """An approximate index (faiss, IVF with bytes) over the exact one, for a million vectors and more.
 
-The vectors lie as in the exact store, which answers whatever is limited by `within`, looks at what is new, and gives
-the true scores of what the approximate index found. How many lists are probed is chosen when the index is built: the
+The vectors lie as in the exact store, which answers what is limited to few rows by `within`, looks at what is new, and
+gives the true scores of what the approximate index found. Of many rows as many are looked at as of all without a limit:
+the fewer are left, the more lists are probed. How many lists are probed is chosen when the index is built: the
 fewest at which the share of true neighbours found surely reaches `recall`, for a sample of the vectors themselves and
 for each kind of query that it was told to `expect`. Pictures find each other in few lists; a text lies apart from all
 pictures, and its neighbours in many. So each kind of query is tried by itself, and the worst of them decides.
@@ -18,7 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.errors import MissingExtraError, UserError
+from sightline.errors import UserError, needs_extra
 from sightline.io.checksums import is_damaged, sums_of
 from sightline.io.jsonl import read_json, write_json
 from sightline.models.protocols import Vectors
@@ -33,7 +34,7 @@ from sightline.retrieval.vector_stores.base import (
     joined,
 )
 from sightline.retrieval.vector_stores.exact import ExactIndex
-from sightline.retrieval.vector_stores.scan import merged, nearest_slots
+from sightline.retrieval.vector_stores.scan import Places, merged, nearest_slots
 
 NEIGHBOURS = 10
 SAMPLE = 512
@@ -118,6 +119,14 @@ class IvfState:
     sums: tuple[int, ...] = ()
 
 
+class _Limit(NamedTuple):
+    """The slots that a search is limited to, as faiss is told of them; `held` is what faiss only points to."""
+
+    places: Places
+    parameters: Any
+    held: tuple[object, ...]
+
+
 class ApproximateIndex(ExactIndex):
     """Exact vectors with an IVF index above them; `built` is how it answers, None while answers are exact."""
 
@@ -132,10 +141,8 @@ class ApproximateIndex(ExactIndex):
         recall: float = RECALL,
         least: int = LARGE,
     ) -> None:
-        try:
+        with needs_extra('the back-end "faiss"', "ann"):
             import faiss
-        except ImportError:
-            raise MissingExtraError('the back-end "faiss"', "ann") from None
         if not 0 < recall <= 1:
             raise UserError(f"recall={recall} is not a share.", "give a number above 0, at most 1")
         self._faiss, self._folder = faiss, folder
@@ -174,12 +181,14 @@ class ApproximateIndex(ExactIndex):
         super().close()
 
     def nearest(self, queries: Vectors, k: int, within: Rows | None = None) -> Nearest:
-        """About the k nearest of all for each query; exactly those of the rows `within`."""
+        """About the k nearest for each query, of all or of the rows `within`; exactly those where these are few."""
         self.slots.refresh()
-        if within is not None or self._index is None or self._stale():
+        few = within is not None and len(within) < self._least
+        if few or self._index is None or self._stale():
             return super().nearest(queries, k, within)
         asked = checked_queries(queries, self.dim, k)
-        best = [self._near(query, k) for query in asked]
+        limit = None if within is None else self._limit(self.places(within))
+        best = [self._near(query, k, limit) for query in asked]
         return Nearest([each.rows for each in best], [each.scores for each in best])
 
     def flush(self) -> None:
@@ -191,28 +200,41 @@ class ApproximateIndex(ExactIndex):
         elif self._index is None or built is None or self._stale() or slots.used > 2 * built.trained:
             self._build()
         elif slots.used > built.slots:
+            self._index = self._faiss.read_index(str(self._lists(built)))  # What is mapped can't be added to.
             self._add(built.slots)
             self._keep(replace(built, slots=slots.used))
 
     # --- answers ----------------------------------------------------------------------------------------------
 
-    def _near(self, query: NDArray[np.float32], k: int) -> RankedRows:
+    def _limit(self, places: Places) -> _Limit:
+        assert self._built is not None
+        faiss, known = self._faiss, self._built.slots
+        allowed = np.zeros(known, bool)
+        allowed[places[: np.searchsorted(places, known)]] = True
+        bits = np.packbits(allowed, bitorder="little")
+        lists = min(self._built.nlist, math.ceil(self._index.nprobe * known / max(1, len(places))))
+        selector = faiss.IDSelectorBitmap(bits)
+        return _Limit(places, faiss.SearchParametersIVF(nprobe=lists, sel=selector), (bits, selector))
+
+    def _near(self, query: NDArray[np.float32], k: int, limit: _Limit | None = None) -> RankedRows:
         assert self._built is not None
         slots, asked = self.slots, _WIDER * k
+        places = None if limit is None else limit.places
         while True:
-            chosen = self._probed(query, asked)
+            chosen = self._probed(query, asked, limit)
             best = merged(slots, query, k, NOTHING, chosen)
             # Removed and replaced ones are still in the lists, and take up room among the candidates.
             if len(best.rows) == k:
                 break
             if len(chosen) < asked:  # The probed lists hold no more: so many are asked for that all must be looked at.
-                return nearest_slots(slots, query[None], k)[0]
+                return nearest_slots(slots, query[None], k, places)[0]
             asked *= 4
-        new = np.arange(self._built.slots, slots.used)
+        first = self._built.slots
+        new = np.arange(first, slots.used) if places is None else places[np.searchsorted(places, first) :]
         return joined(best, nearest_slots(slots, query[None], k, new)[0], k) if len(new) else best
 
-    def _probed(self, query: NDArray[np.float32], n: int) -> NDArray[np.int64]:
-        _, found = self._index.search(query[None], n)
+    def _probed(self, query: NDArray[np.float32], n: int, limit: _Limit | None) -> NDArray[np.int64]:
+        _, found = self._index.search(query[None], n, params=None if limit is None else limit.parameters)
         chosen: NDArray[np.int64] = np.sort(found[0][found[0] >= 0])
         return chosen
 
@@ -266,6 +288,7 @@ class ApproximateIndex(ExactIndex):
         self._built = built = replace(built, sums=tuple(sums_of(temporary)))
         temporary.replace(path)
         write_json(self._folder / "ivf.json", asdict(built))
+        self._map(built)
         for old in self._folder.glob("ivf-*.faiss"):
             if old != path:
                 old.unlink(missing_ok=True)
@@ -284,9 +307,13 @@ class ApproximateIndex(ExactIndex):
             return
         if is_damaged(path, built.sums, whole=whole):  # Until the next `flush`, vectors are compared one by one.
             return
-        self._index = self._faiss.read_index(str(path), self._faiss.IO_FLAG_MMAP)
-        self._index.nprobe = self._nprobe or built.nprobe
         self._built = built
+        self._map(built)
+
+    def _map(self, built: IvfState) -> None:
+        """Answer from the file: its pages take no memory of ours."""
+        self._index = self._faiss.read_index(str(self._lists(built)), self._faiss.IO_FLAG_MMAP)
+        self._index.nprobe = self._nprobe or built.nprobe
 
     def _lists(self, built: IvfState) -> Path:
         return self._folder / f"ivf-{built.generation}-{built.slots}.faiss"

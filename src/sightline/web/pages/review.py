@@ -376,7 +376,7 @@ def _searched(state: AppState, loaded: LoadedBenchmark, words: str) -> Sequence[
         with suppress(UserError):  # An embedder that is not installed, for one; words still find something.
             return state.finder.search(SearchForm(text=words, k=_DEEP), index).ids
     said = [(id_, _said_of(loaded, id_)) for id_ in loaded.keys]
-    return WordRanker(said, {"asked": words})("asked", None, _DEEP)
+    return [id_ for id_, _ in WordRanker(said, {"asked": words})("asked", None, _DEEP)]
 
 
 def _said_of(loaded: LoadedBenchmark, id_: str) -> str:

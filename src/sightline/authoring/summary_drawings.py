@@ -1,11 +1,19 @@
-"""Drawings of a summary as SVG for its page, in the report's style: every number is also text."""
+"""Drawings of a summary as SVG for its page, in the report's style, where every number is also text; and as PNG."""
 
 from __future__ import annotations
 
+import re
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cache
+from io import BytesIO
+from pathlib import Path
+
+from PIL import ImageFont
 
 from sightline.authoring.summary_charts import Bars, Boxes, Chart, Curves, Histogram, Shares
+from sightline.errors import needs_extra
 from sightline.markup import Markup, tag
 from sightline.plain_text import short
 from sightline.reports.charts import (
@@ -22,6 +30,7 @@ from sightline.reports.charts import (
     text,
     upright_grid,
 )
+from sightline.reports.html import page_style
 
 _TOP, _BELOW = 26, 34
 _LABELS, _VALUES = 110, 84
@@ -144,3 +153,45 @@ def _key(names: Sequence[str]) -> Iterator[Markup]:
 
 def _below(words: str, bottom: float = _TOP + _PLOT) -> Iterator[Markup]:
     yield text(words, WIDTH, bottom + 29, "tick", "end")
+
+
+_ZOOM = 3
+_FAMILY = "Aileron"
+
+
+def to_png(drawing: Chart) -> bytes:
+    """One drawing; the same drawing gives the same bytes."""
+    with needs_extra("drawing PNG files", "charts"):
+        import resvg_py
+    svg = to_svg(drawing).replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
+    with tempfile.TemporaryDirectory() as folder:
+        font = Path(folder) / "font.ttf"
+        font.write_bytes(_font())
+        return bytes(
+            resvg_py.svg_to_bytes(
+                svg_string=svg,
+                style_sheet=_style(),
+                background="white",
+                zoom=_ZOOM,
+                font_files=[str(font)],
+                font_family=_FAMILY,
+            )
+        )
+
+
+@cache
+def _style() -> str:
+    """The rules of the page about drawings, with the colours of its light theme in place of their names."""
+    colours: dict[str, str] = {}
+    for name, colour in re.findall(r"(--[\w-]+):\s*([^;]+);", page_style()):
+        colours.setdefault(name, colour)
+    rules = re.findall(r"^(?:svg |\.c\d ).*$", page_style(), re.MULTILINE)
+    return re.sub(r"var\((--\w+)\)", lambda found: colours[found[1]], "\n".join(rules))
+
+
+@cache
+def _font() -> bytes:
+    """Pillow's own font: the same on every machine, also on one that has none."""
+    font = ImageFont.load_default(12)
+    assert isinstance(font, ImageFont.FreeTypeFont) and isinstance(font.path, BytesIO)
+    return font.path.getvalue()

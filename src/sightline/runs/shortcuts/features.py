@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sightline.benchmark.copy_detection import LookPair
 from sightline.retrieval.bm25 import fold, query_words
-from sightline.runs.shortcuts.columns import COPIES, ORDER, FactColumn, number_in
+from sightline.runs.shortcuts.facts import COPIES, ORDER, FactColumn, number_in
 from sightline.types import Task
 
 Floats = NDArray[np.float32]
