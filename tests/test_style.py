@@ -48,7 +48,7 @@ def test_the_page_of_warnings_has_every_code_and_every_failure_of_a_call() -> No
     for path in (ROOT / "src").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "ScoreWarning" and node.args:
-                codes |= {node.args[0].value} if isinstance(node.args[0], ast.Constant) else set()
+                codes |= {str(node.args[0].value)} if isinstance(node.args[0], ast.Constant) else set()
     assert len(codes) > 5
     page = (ROOT / "docs/warnings.md").read_text("utf-8")
     missing = {code for code in {*codes, "judge-error", *LASTING, *RETRYABLE} if f"`{code}`" not in page}

@@ -198,7 +198,7 @@ def check_urls(
 ) -> None:
     """Check the web address of every picture; exit code 4 if some can't be fetched.
 
-    Only benchmarks that are shared by address need it: pictures are read from disk.
+    Sightline itself needs no addresses: pictures are read from disk.
 
     Parameters
     ----------
