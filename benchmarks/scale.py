@@ -92,7 +92,8 @@ def steps(folder: Path, workspace: Path, backend: str) -> Iterator[tuple[str, fl
 def measured(folder: Path, workspace: Path, backend: str) -> dict[str, float]:
     found = dict(steps(folder, workspace, backend))
     own, worker = (resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return {**found, "own": own, "worker": worker}
+    held = sum(path.stat().st_size for path in workspace.rglob("*") if path.is_file()) / 2**20
+    return {**found, "own": own, "worker": worker, "disk": held}
 
 
 def main() -> None:
@@ -103,11 +104,13 @@ def main() -> None:
     options.add_argument("--one", nargs=2, type=Path, help=argparse.SUPPRESS)
     chosen = options.parse_args()
     if chosen.one:
-        print(json.dumps(measured(*chosen.one, chosen.backend)))
+        folder, workspace = chosen.one
+        print(json.dumps(measured(folder, workspace, chosen.backend)))
         return
     cores = len(os.sched_getaffinity(0))
-    print("| pictures | scan s | again s | index s | first search s | search ms | memory MB (own + workers) | load |")
-    print("|---|---|---|---|---|---|---|---|")
+    heads = "pictures", "scan s", "again s", "index s", "first s", "search ms", "MB (own + workers)", "disk MB", "load"
+    print(f"| {' | '.join(heads)} |")
+    print("|---|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory(dir=chosen.folder) as scratch:
         for count in map(int, chosen.files.split(",")):
             folder = Path(scratch) / f"pictures-{count}"
@@ -125,7 +128,8 @@ def main() -> None:
             memory = f"{found['own']:.0f} + {cores} × {found['worker']:.0f}"
             print(
                 f"| {count:,} | {found['scan']:.1f} | {found['again']:.1f} | {found['index']:.1f} "
-                f"| {found['first search']:.2f} | {1000 * found['search']:.0f} | {memory} | {os.getloadavg()[0]:.0f} |",
+                f"| {found['first search']:.2f} | {1000 * found['search']:.0f} | {memory} | {found['disk']:,.0f} "
+                f"| {os.getloadavg()[0]:.0f} |",
                 flush=True,
             )
 

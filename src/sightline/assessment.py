@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from sightline.benchmark.files import REVIEWS
-from sightline.benchmark.review_decisions import WITHDRAW, grade_of, standing
-from sightline.benchmark.review_file import append_review, read_reviews
+from sightline.benchmark.review_decisions import WITHDRAW, append_review, grade_of, read_reviews, standing
 from sightline.display import Shown
 from sightline.english import counted, listed
 from sightline.errors import UserError, require_at_least, require_one_of

@@ -28,7 +28,7 @@ from sightline.io.workspace import data_folder
 
 P = ParamSpec("P")
 R = TypeVar("R")
-READING = frozenset({"scan", "watch", "embed", "index", "search", "ask", "view", "mcp", "demo"})
+READING = frozenset({"scan", "watch", "index", "search", "ask", "view", "mcp", "demo"})
 """Verbs whose folders are only read: nothing is sent back."""
 _ADDRESS = re.compile(r"(s3|gs|gcs|hf):/{1,2}([^/].*)", re.DOTALL)
 _TAGS = ("ETag", "etag", "md5Hash", "blob_id", "generation", "LastModified", "mtime")

@@ -182,6 +182,8 @@ def test_strangers_are_counted_and_named(place: Path, run_command: Callable[...,
     assert "main: 1 result is not among the pictures and can't be judged (1 id): gone.png" in done.err
     assert "main: 1 query is not in the benchmark and left out: q99" in done.err
     assert "Next step: sightline view B (or, in the terminal: sightline assess B)" in done.err
+    done = run_command("make", "photos", "--queries", "q.csv", "--out", "D", "--workspace", "ws")
+    assert "Next step: the same with --pool NAME=SPEC for each system" in done.err
     (place / "r.trec").write_text("x1 Q0 p1.png 1 1 tag\n")
     done = run_command(
         "make", "photos", "--queries", "q.csv", "--pool", "main=r.trec", "--out", "C", "--workspace", "ws"

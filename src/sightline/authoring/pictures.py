@@ -231,11 +231,6 @@ def look_alikes(pictures: Mapping[str, Picture], bits: int) -> tuple[Group, ...]
     return tuple(Group(f"same-{min(ids)}", "duplicate", tuple(ids)) for ids in members.values())
 
 
-def twins_of(groups: Iterable[Group]) -> dict[str, str]:
-    """The group of each picture that looks like another one."""
-    return {picture: group.id for group in groups for picture in group.pictures}
-
-
 def _at_home(picture: Picture, root: Path | None) -> Picture:
     if root is None or picture_path(picture.uri, root) is not None or not (root / picture.id).is_file():
         return picture

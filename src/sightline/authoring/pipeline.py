@@ -16,8 +16,7 @@ from sightline.authoring.cost_estimate import estimate_costs
 from sightline.authoring.judge import JudgeStage
 from sightline.authoring.pictures import PicturesStage
 from sightline.authoring.plan import PlanStage
-from sightline.authoring.project import Project
-from sightline.authoring.project_loader import ProjectLoader
+from sightline.authoring.project import Project, ProjectLoader
 from sightline.authoring.publish import PublishStage
 from sightline.authoring.query import QueryStage
 from sightline.authoring.review import ReviewStage
@@ -80,11 +79,6 @@ class StageOptions:
     @property
     def panel(self) -> tuple[str | UserFunction, ...]:
         return self.judges or (() if self.model is None else (self.model,))
-
-
-def all_stages(folder: Path | None, by: StageOptions) -> tuple[AuthoringStage, ...]:
-    """From a folder to an audited benchmark and the page about it; what is published is a step of its own."""
-    return (*(STAGES[name](folder, by) for name in _ALL), SummaryStage(png=False))
 
 
 def one_stage(name: str, folder: Path | None, by: StageOptions) -> AuthoringStage:
@@ -316,7 +310,7 @@ def _chosen(stage: str | AuthoringStage | None, folder: Path | None, by: StageOp
         meant = None if folder is None or folder.exists() else nearest(str(folder), STAGES)
         if meant is not None:
             raise UserError(f"there is no folder {folder}, and no stage of that name.", f'did you mean "{meant}"?')
-        return all_stages(folder, by)
+        return (*(STAGES[name](folder, by) for name in _ALL), SummaryStage(png=False))
     chosen = one_stage(stage, folder, by) if isinstance(stage, str) else stage
     if folder is None or chosen.name == "pictures":
         return (chosen,)

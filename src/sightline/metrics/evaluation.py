@@ -385,7 +385,7 @@ def _about_nothing(benchmark: Benchmark, names: Sequence[str]) -> tuple[str, ...
     ]
     means = f"left out of {', '.join(without)}" if without else "a set is right about them when it is empty"
     hint = ""
-    if len(empty) == len(finding):
+    if len(empty) == len(finding) and without:
         how = "score by people's decisions: sightline make review BENCH --people 1"
         hint = f"; to {how if benchmark.reviews else 'have them judged: sightline assess BENCH RUN RUN'}"
     return (f"tasks with nothing to find: {len(empty)} of {len(finding)}; {means}{hint}",)

@@ -28,7 +28,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 from urllib.parse import quote, unquote
 
@@ -45,6 +44,7 @@ from sightline.benchmark.formats.retrieval import (
     rank_benchmark,
     shared_captions,
     some,
+    whole_option,
 )
 from sightline.english import counted
 from sightline.errors import READ_AGAIN, UserError
@@ -162,9 +162,7 @@ class TarShardWriter:
         self._next_shard()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._tar is not None:
             self._tar.close()
 
@@ -304,8 +302,8 @@ def _label(content: bytes) -> int | str:
 def write(content: Content, path: Path, options: FormatOptions) -> None:
     """Write the pictures of a corpus or a benchmark as shards; of one that is not here only what is known of it."""
     check_options(options, "per_shard", "shard_bytes")
-    samples = _option(options, "per_shard", _PER_SHARD)
-    size = _option(options, "shard_bytes", _SHARD_BYTES)
+    samples = whole_option(options, "per_shard", _PER_SHARD, 1)
+    size = whole_option(options, "shard_bytes", _SHARD_BYTES, 1)
     benchmark = limited(content, options) if isinstance(content, Benchmark) else None
     corpus = content if benchmark is None else benchmark.corpus
     assert isinstance(corpus, Corpus)
@@ -334,13 +332,6 @@ def write(content: Content, path: Path, options: FormatOptions) -> None:
 def _image(picture: Picture, options: FormatOptions) -> bytes | None:
     file = local_file(picture, options)
     return None if file is None else file.read_bytes()
-
-
-def _option(options: FormatOptions, name: str, usual: int) -> int:
-    given = options.extra.get(name, str(usual))
-    if not (given.isascii() and given.isdecimal() and int(given) > 0):
-        raise UserError(f'--option {name}="{given}" is not a whole number.', f"for example {name}={usual}")
-    return int(given)
 
 
 FORMATS = {

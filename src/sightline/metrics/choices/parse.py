@@ -160,7 +160,8 @@ class _Parser:
     def read(self, shown: str) -> _Reading | None:
         """Marks of structure decide; then what clauses assert; then what they waver about; then what they leave."""
         text = fold_letters(shown, [option.key for option in self._options])
-        if decided := self._stated(self._structural(text), text) or self._closing(text):
+        structure = [statement for statement in statements(text) if statement.strength is Strength.STRUCTURE]
+        if decided := self._stated(self._readable(structure), text):
             return decided
         clauses = self._clauses.read(text)
         why_not = _why_not(shown, self._options)
@@ -181,16 +182,6 @@ class _Parser:
             return reading
         return _Reading(tuple(key for key in reading.keys if key not in clauses.refuted), reading.status)
 
-    def _closing(self, text: str) -> _Reading | None:
-        """A reply that ends with "The answer is" and an option's whole text, whatever words of denial that holds."""
-        last = max(phrases(text), key=lambda statement: statement.start, default=None)
-        if last is None or self._keys.leading(last.content):
-            return None
-        if not normalize(text).endswith(said := normalize(last.content)):
-            return None
-        keys = tuple(key for key, option in self._texts.items() if option == said)
-        return _Reading(keys, "text") if len(keys) == 1 else None
-
     def _marked(self, text: str) -> _Reading | None:
         """Statements, then keys in plain places, then a reply that is an option's text."""
         return self._said(text) or self._from_places(text) or self._equal_text(text)
@@ -207,9 +198,6 @@ class _Parser:
         """The one option that is left where all others are denied."""
         left = [option.key for option in self._options if option.key not in denied]
         return _Reading((left[0],), "parsed") if denied and len(left) == 1 else None
-
-    def _structural(self, text: str) -> dict[Statement, _Reading]:
-        return self._readable([s for s in statements(text) if s.strength is Strength.STRUCTURE])
 
     def _stated(self, read: dict[Statement, _Reading], text: str) -> _Reading | None:
         """What the strongest readable statements say."""

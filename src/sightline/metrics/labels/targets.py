@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sightline.errors import UserError, did_you_mean
-from sightline.metrics.statistics.logistic import sigmoid
+from sightline.metrics.statistics.auc import sigmoid
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]

@@ -212,7 +212,7 @@ class ApproximateIndex(ExactIndex):
         allowed = np.zeros(known, bool)
         allowed[places[: np.searchsorted(places, known)]] = True
         bits = np.packbits(allowed, bitorder="little")
-        lists = min(self._built.nlist, math.ceil(self._index.nprobe * known / max(1, len(places))))
+        lists = min(self._built.nlist, math.ceil(self._index.nprobe * math.sqrt(known / max(1, len(places)))))
         selector = faiss.IDSelectorBitmap(bits)
         return _Limit(places, faiss.SearchParametersIVF(nprobe=lists, sel=selector), (bits, selector))
 

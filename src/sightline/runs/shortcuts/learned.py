@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sightline.benchmark.copy_detection import LookPair
 from sightline.corpus.near_duplicates import connected
 from sightline.metrics.scope import Scopes
-from sightline.metrics.statistics.logistic import fit_logistic
+from sightline.metrics.statistics.auc import fit_logistic
 from sightline.runs.shortcuts.features import FeatureGroup
 from sightline.runs.word_ranker import best_of
 from sightline.types import Benchmark, PictureSet, Relevance, Task
