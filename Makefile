@@ -17,7 +17,7 @@ BOTH := pyproject.toml packages/sightline-world/pyproject.toml
 unexport PYTHONDONTWRITEBYTECODE
 PYTEST := -m pytest --durations=15 -n $(shell expr 1 + $$(getconf _NPROCESSORS_ONLN)) --dist worksteal
 
-.PHONY: demo test test-all test-core test-interop check bench docs docs-serve clean install
+.PHONY: demo test test-all test-core test-pythons test-interop pages check bench docs docs-serve clean install
 
 install: $(STAMP)
 
@@ -53,11 +53,15 @@ test-core: $(STAMP)  ## the product's own tests without sightline-world
 	$(BIN)/python -m pip --python $(CORE)/bin/python install --quiet --disable-pip-version-check --no-deps .
 	$(CORE)/bin/python $(PYTEST) tests
 
+# Each Python that is here, 3.11 or newer, in an environment of its own; what has no wheel for one of them is said by pip.
+test-pythons:  ## the quick tests on every Python from 3.11 on that is on this machine
+	.ci/pythons
+
 # The real loaders of the formats that we write, and every back-end on the real thing, in an environment of their own:
 # they bring torch, LanceDB and much else.
 INTEROP := .venv-interop
 test-interop: $(INTEROP)/.installed
-	@echo "== files that we write, read by the tools they are for; every back-end that vectors can lie in"
+	@echo "== files that we write, read by the tools they are for; every vector store"
 	$(INTEROP)/bin/python -m pytest -rs -m slow tests/benchmark/formats tests/reason/test_curriculum_interop.py \
 		tests/test_compared.py
 	$(INTEROP)/bin/python $(PYTEST) -m '' tests/retrieval -k backend
@@ -86,6 +90,9 @@ check: $(STAMP)  ## style, types, layers, Python in documents, the documentation
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python docs/check_snippets.py
+	@# Spelling, and phrases that nobody searches for (docs/style/).
+	$(BIN)/codespell src packages docs examples benchmarks *.md
+	$(BIN)/python docs/check_style.py
 	@# Dead links and anchors, pages outside the navigation, pictures without alternative texts: seconds, no network.
 	$(BIN)/python docs/check_site.py
 	$(BIN)/zensical build --strict
@@ -98,8 +105,11 @@ docs: $(STAMP)  ## the reference pages from the code, and the site in build/site
 	$(BIN)/python docs/check_site.py
 	$(BIN)/zensical build --strict --clean
 
+pages: $(STAMP)  ## the output in tutorials and recipes, from their own commands; minutes
+	$(BIN)/python docs/run_pages.py
+
 docs-serve: $(STAMP)  ## the site on this machine, built again as you write
 	$(BIN)/zensical serve
 
 clean:
-	rm -rf $(VENV) $(CORE) $(INTEROP) .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis demo build dist
+	rm -rf $(VENV) $(CORE) $(INTEROP) .venv-3.* .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis demo build dist

@@ -1,4 +1,4 @@
-"""How many mined requests are right: mined from drawn lives by `builtin/world`, compared with the exact truth.
+"""How many mined requests are right: mined from drawn lives by `builtin/world`, compared with the ground truth.
 
     python benchmarks/mine.py [--pictures N] [--lives N] [--seed N] [--queries N] [--questions] [--work DIR]
 

@@ -20,7 +20,7 @@ _COLUMNS = ("key", "type", "default", "what it is")
 
 
 def fill(page: str) -> str:
-    """The page with its generated blocks made anew."""
+    """The page with its generated blocks made again."""
     blocks = {"settings": settings_tables, "variables": variables_table, "benchmaker": benchmaker_tables}
     return _BLOCK.sub(lambda found: f"{found[1]}\n{blocks[found[2]]()}\n\n{found[3]}", page)
 

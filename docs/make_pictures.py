@@ -1,7 +1,6 @@
 """The pictures of reports in docs/pictures: made with Chromium, from the folders of a tutorial and of the demo.
 
-`python docs/make_pictures.py` runs the commands of docs/compare-two-systems.md, which takes a minute, and draws its
-report.
+`python docs/make_pictures.py` runs docs/compare-two-systems.md, which takes a minute, and draws its report.
 """
 
 from __future__ import annotations

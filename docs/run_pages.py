@@ -11,8 +11,8 @@ A page takes part when it says how it is run, in a comment near its top:
 
 Blocks are then run from first to last in one folder: every `$ command` of a `console` block (not `pip` and what stays
 open), and every `python` block, whose output is the `text` block that follows it. `<!-- start: COMMAND -->` starts a
-server that runs until the page ends, `<!-- file: NAME -->` before a block puts it into that file, and `<!-- shown: no
--->` before a block leaves it out.
+server that runs until the page ends; `<!-- file: NAME -->` before a block puts it into that file; and
+`<!-- shown: no -->` before a block leaves it out.
 """
 
 from __future__ import annotations

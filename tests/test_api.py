@@ -119,10 +119,10 @@ untyped: Any = sightline
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: untyped.think("pictures", "out"), "nobody is asked"),
+        (lambda: untyped.think("pictures", "out"), "No model is named"),
         (lambda: untyped.think("pictures", "out", teachers="openai/gpt-5", samples=0), "samples must be a number of"),
         (lambda: untyped.think("pictures", "out", teachers="openai/gpt-5", format="csv"), "Choose from parquet"),
-        (lambda: untyped.think("pictures", teachers="openai/gpt-5"), "no place"),
+        (lambda: untyped.think("pictures", teachers="openai/gpt-5"), "No folder is given"),
         (lambda: untyped.steps(Choice("A"), "out", model="openai/gpt-5"), "Expected the path of a benchmark"),
         (lambda: untyped.steps("pictures", "out", model="openai/gpt-5"), "pictures"),
         (lambda: untyped.difficulty("bench", "out", by="luck"), "Choose from samples, judge, run, turns"),
@@ -133,7 +133,7 @@ untyped: Any = sightline
         (lambda: untyped.curriculum("bench", "mir", "out", format="csv"), 'no format "csv"'),
         (lambda: untyped.curriculum("bench", "mirr", "out"), 'no plan "mirr"'),
         (lambda: untyped.mine("out", model="openai/gpt-5", stages="parsing"), "Choose from parse, associate"),
-        (lambda: untyped.mine(model="openai/gpt-5"), "no place for the benchmark"),
+        (lambda: untyped.mine(model="openai/gpt-5"), "No folder is given for the benchmark"),
         (lambda: untyped.power("run", difference=0.1), "1 runs were given"),
         (lambda: untyped.power(difference=0.1), "spread of differences is not known"),
         (lambda: untyped.view(port=70_000), "port must be from 0 to 65535"),

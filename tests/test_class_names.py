@@ -1,7 +1,7 @@
 """What models are sent, and what is hashed or kept on disk, holds no class name that could change.
 
 `fixed_names.json` was written before any class was renamed. A difference means that replies are paid for again, or that
-files on disk are made anew: mend the code, not the file.
+files on disk are made again: mend the code, not the file.
 """
 
 from __future__ import annotations

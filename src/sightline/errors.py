@@ -93,7 +93,7 @@ def explain_fault(error: Exception) -> UserError | None:
 
 
 def require_at_least(least: float, **given: float | None) -> None:
-    """Refuse parameters that are no numbers, or too small; one that is None was not given."""
+    """Refuse parameters that are not numbers, or too small; one that is None was not given."""
     for name, value in given.items():
         if value is not None and (not isinstance(value, int | float) or not value >= least):
             raise UserError(

@@ -76,8 +76,8 @@ def watch(
     folder:
         The folder with the pictures; sub-folders are included.
     poll:
-        Look for changes every so many seconds, instead of being told by the operating system. Network drives are always
-        polled, every ten seconds when not given: what another machine writes to them is not told.
+        Look for changes at this interval in seconds, instead of being told by the operating system. Network drives are
+        always polled, every ten seconds when not given: what another machine writes to them is not told.
     workspace, session:
         Where it works; `scan` of the session's configuration says how.
 

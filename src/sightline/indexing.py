@@ -55,7 +55,7 @@ def index(
     name:
         What the index is called: "default", or like its benchmark, when not given.
     embedder:
-        Who makes the vectors: a name or an object; the one that built the index before, else the configured one.
+        The embedder: a name or an object; the one that built the index before, else the configured one.
     backend:
         Where vectors are kept, such as "exact", "faiss" or "qdrant:URL"; as before, else "exact", when not given.
     annotations:
@@ -132,7 +132,7 @@ def _origin_of(workspace: Path, name: str) -> Path | None:
         return None
     if before.origin is None:
         folder = index_folder(workspace, name)
-        raise UserError(f'the index "{name}" was made for a run.', f"remove {folder}: the next run makes it anew")
+        raise UserError(f'the index "{name}" was made for a run.', f"remove {folder}: the next run makes it again")
     return Path(before.origin).parent
 
 

@@ -225,7 +225,7 @@ def compare(
     allow_failures_differ:
         Compare although the runs failed on different tasks; each failure then counts as zero.
     rehearsal:
-        Compare although the labels are by built-in models and nobody checked them.
+        Compare although the labels are by built-in models and unchecked.
     level:
         The level of the intervals and tests.
     seed:

@@ -84,7 +84,7 @@ def test_a_model_that_fails_is_told(pictures: Path) -> None:
 
 
 def test_a_model_that_cant_chat_is_refused_before_pictures_are_read(pictures: Path) -> None:
-    with pytest.raises(UserError, match="builtin/photos is no chat model") as refused:
+    with pytest.raises(UserError, match="builtin/photos is not a chat model") as refused:
         sightline.ask("which is red?", pictures, model="builtin/photos", workspace=pictures.parent / "new")
     assert "openai/gpt-5-mini" in str(refused.value) and not (pictures.parent / "new").exists()
 

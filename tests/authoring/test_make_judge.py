@@ -351,7 +351,7 @@ def test_an_unknown_id_in_the_plan_is_a_failure_of_that_query_alone(tmp_path: Pa
     ("change", "message"),
     [
         ({"retrievers": ("vektors",)}, 'did you mean "vectors"'),
-        ({"panel": ("nobody",)}, "is no model name"),
+        ({"panel": ("nobody",)}, "is not a model name"),
     ],
 )
 def test_wrong_settings_are_told_with_their_fix(tmp_path: Path, change: dict[str, Any], message: str) -> None:

@@ -77,7 +77,7 @@ def test_files_alone_are_enough(project: Project, capsys: pytest.CaptureFixture[
         (("similarity-retry", "--out", "project"), "make it first: sightline make similarity"),
         (("audit", "--out", "project"), "make it first: sightline make judge"),
         (("assemble", "--out", "project"), "make it first: sightline make judge"),
-        (("judge", "--out", "project", "--panel", "gpt"), "is no model name"),
+        (("judge", "--out", "project", "--panel", "gpt"), "is not a model name"),
         (("judge", "--out", "project", "--no-wait"), "add --batch"),
     ],
 )

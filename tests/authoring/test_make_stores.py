@@ -81,7 +81,7 @@ def test_so_it_is_where_annotations_are_only_read_and_in_the_notes(project: Proj
     (project.folder / NOTES).write_text("{")
     with pytest.raises(UserError, match="expected JSON") as refused:
         plan_cleanup(project)
-    assert refused.value.fix is not None and refused.value.fix.startswith("take it away")
+    assert refused.value.fix is not None and refused.value.fix.startswith("remove it")
 
 
 def test_a_broken_list_of_pictures_is_mended_by_the_stage_that_writes_it(project: Project, tmp_path: Path) -> None:

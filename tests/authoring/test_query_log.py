@@ -91,10 +91,10 @@ def test_an_access_log_is_read_by_a_pattern(tmp_path: Path) -> None:
     drawn = sample_queries(QueryLog(path, "q"))
     assert {query.text: query.count for query in drawn.queries} == {"red bike été": 1.0, "blue": 1.0}
     assert drawn.report["repeated_in_session"] == 1
-    for pattern, message in (("q=(", "no regular expression"), ("q=[a-z]+", "has no group")):
+    for pattern, message in (("q=(", "not a regular expression"), ("q=[a-z]+", "has no group")):
         with pytest.raises(UserError, match=message):
             rows(path, pattern)
-    with pytest.raises(UserError, match="is no list of queries") as raised:
+    with pytest.raises(UserError, match="is neither a list of queries") as raised:
         rows(path)
     assert "--query-pattern" in str(raised.value.fix)
 

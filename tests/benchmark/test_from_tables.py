@@ -136,7 +136,7 @@ def test_texts_are_their_own_ids() -> None:
         ({"queries": [{"id": "q1", "text": ["red"]}]}, 'Row 0 of queries .*column "text"'),
         ({"queries": [{"id": "q1", "text": "x", "picture": "z"}]}, '"z" is not among the pictures'),
         ({"queries": [{"id": "q1", "words": 1}], "labels": ["topic"]}, 'no column "topic"'),
-        ({"columns": {"pic": "a"}}, '"pic", which is no field'),
+        ({"columns": {"pic": "a"}}, '"pic", which is not a field'),
         ({"columns": {"grade": "stars"}}, 'No table has the column "stars"'),
     ],
 )

@@ -170,7 +170,7 @@ def test_making_and_reading_a_batch_needs_no_key_and_submitting_says_what_to_do(
     assert sent.returncode == 2
     assert sent.stderr.splitlines() == [
         "error: OPENAI_API_KEY is not set, so openai/gpt-5 can't be asked.",
-        "  set it, or make the job anew with --model vllm/MODEL, or --base-url http://localhost:8000/v1 for your own "
+        "  set it, or make the job again with --model vllm/MODEL, or --base-url http://localhost:8000/v1 for your own "
         "server",
     ]
 

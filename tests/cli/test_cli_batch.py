@@ -234,8 +234,8 @@ def test_mistakes_get_a_fix(cli: Cli, tmp_path: Path) -> None:
     for arguments, says in (
         (("make", requests, "--model", "anthropic/x", "--out", "job"), "anthropic"),
         (("make", requests, "--model", "openai/x", "--out", "job", "--local-only"), "--local-only"),
-        (("submit", "nowhere"), "is no batch job"),
-        (("wait", "nowhere", "--every", "soon"), "is no time"),
+        (("submit", "nowhere"), "is not a batch job"),
+        (("wait", "nowhere", "--every", "soon"), "is not a time"),
     ):  # fmt: skip
         done = cli("batch", *arguments)
         assert done.returncode == 2 and says in done.stderr, done.stderr

@@ -124,7 +124,7 @@ def test_notes_of_a_plan_are_no_part_of_it(folder: Path, capsys: pytest.CaptureF
     main(["think", "pictures", "--teacher", MODEL, "--plan", "--json"])
     said = capsys.readouterr()
     assert json.loads(said.out)["calls"] == 12
-    assert said.err.startswith("note: 1 file passed over: ")
+    assert said.err.startswith("note: 1 file skipped: ")
 
 
 def test_difficulty_from_a_run_has_nothing_to_price(folder: Path) -> None:

@@ -91,7 +91,7 @@ def test_a_changed_row_is_noticed_and_what_people_gave_is_kept(
         known(place / "ws")
     with caplog.at_level(logging.WARNING):
         sightline.scan(scanned / "pictures", workspace=place / "ws")
-    assert "made anew" in caplog.text
+    assert "made again" in caplog.text
     found = known(place / "ws")
     assert found["2.png"].device == "Rolleiflex" and found["3.png"] == known(scanned / "ws")["3.png"]
 

@@ -125,7 +125,7 @@ def test_a_plan_spends_nothing(workspace: Path, capsys: pytest.CaptureFixture[st
     ("arguments", "said"),
     [
         (["--model", "builtin/world"], "--out BENCH"),
-        (["--out", "b"], "nobody is asked"),
+        (["--out", "b"], "No model is named"),
         (["--model", "builtin/world", "--out", "b", "--owners", "nobody"], 'no owner "nobody"'),
         (["--model", "builtin/world", "--out", "b", "--preset", "disbench"], "fewer than 2,000"),
     ],

@@ -1,4 +1,4 @@
-"""Requests by templates: over the exact truth of a life, every set is the one that its words ask for."""
+"""Requests by templates: over the ground truth of a life, every set is the one that its words ask for."""
 
 from __future__ import annotations
 

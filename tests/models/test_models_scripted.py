@@ -73,7 +73,7 @@ def test_a_script_in_a_file(tmp_path: Path) -> None:
         ('{"match": "x"}', "expected"),
         ('{"text": "x", "other": 1}', "expected"),
         ('{"text": 3}', "strings"),
-        ('{"failure": "tired"}', '"tired" is no failure'),
+        ('{"failure": "tired"}', '"tired" is not a failure'),
         ("{", "line 1"),
     ],
 )

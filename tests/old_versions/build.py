@@ -199,7 +199,7 @@ def do(*arguments: str, keep: str | None = None) -> None:
 
 
 def leave_out() -> None:
-    """Take away what is large and is made anew without asking anybody."""
+    """Take away what is large and is made again without asking anybody."""
     for name in ("graph.jsonl", "associations.jsonl"):
         (ROOT / "mined" / "project" / name).unlink()
     for path in (ROOT / "workspace" / "indexes").iterdir():

@@ -61,7 +61,7 @@ def test_pictures_must_be_there_and_be_pictures(good: Path, tmp_path: Path) -> N
     with pytest.raises(FoundError) as refused:
         compiled(good, tmp_path, "plain")
     assert '"q0/1.png" can\'t be read' in str(refused.value)
-    assert '"q1/1.png" is no picture' in str(refused.value)
+    assert '"q1/1.png" is not a picture' in str(refused.value)
     assert "2 of 10" in str(refused.value)
 
 

@@ -206,7 +206,7 @@ def test_plans(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("steps", "bench", "--out", "out"), "nobody is asked"),
+        (("steps", "bench", "--out", "out"), "No model is named"),
         (("steps", "bench", "--model", "vllm/stub"), "--out"),
         (("difficulty", "bench", "--model", "vllm/stub"), "--out"),
         (("difficulty", "bench", "--model", "vllm/stub", "--easy", "1.5", "--out", "out"), "1.5"),

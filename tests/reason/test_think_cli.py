@@ -83,7 +83,7 @@ def test_a_plan_spends_nothing(folder: Path, capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--out", "out"), "nobody is asked"),
+        (("--out", "out"), "No model is named"),
         (("--teacher", "scripted/a.jsonl"), "--out"),
         (("--teacher", "@http://x", "--out", "out"), "names no model"),
         (("--teacher", "scripted/a.jsonl", "--out", "out", "--prompt", "{title}"), "slots are"),
@@ -142,7 +142,7 @@ def test_files_that_are_no_pictures_are_named(folder: Path, capsys: pytest.Captu
     (folder / "pics" / "words.jpg").write_bytes(b"these are words and no picture at all")
     main(["think", "pics", *ASKED, "--labels", "names.txt", "--out", "out"])
     said = capsys.readouterr()
-    assert "note: 2 files passed over: 1 empty, 1 not a picture" in said.err and "6 traces kept" in said.out
+    assert "note: 2 files skipped: 1 empty, 1 not a picture" in said.err and "6 traces kept" in said.out
 
 
 def test_the_next_step_names_the_pictures(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -159,7 +159,7 @@ def test_a_language_that_cannot_be_told_is_refused(folder: Path, capsys: pytest.
     with pytest.raises(SystemExit) as ended:
         main(["think", "pics", *ASKED, "--labels", "names.txt", "--out", "out", "--language", "english"])
     said = capsys.readouterr().err
-    assert ended.value.code == 2 and '"english" is no language' in said and " en, " in said
+    assert ended.value.code == 2 and '"english" is not a language' in said and " en, " in said
     assert not (folder / "out").exists()
 
 

@@ -406,7 +406,7 @@ def test_files_among_the_runs_are_skipped_and_named(
     page = write_report(given, tmp_path / "page.html")
     assert [len(section.runs) for section in page.sections] == [len(copied.runs)]
     assert "leaderboard.csv" in caplog.text and "Skipped" in caplog.text
-    with pytest.raises(UserError, match=r"nothing to report on: .*leaderboard\.csv is no folder"):
+    with pytest.raises(UserError, match=r"nothing to report on: .*leaderboard\.csv is not a folder"):
         write_report(runs / "leaderboard.csv", tmp_path / "page.html")
 
 

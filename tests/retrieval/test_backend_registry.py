@@ -23,8 +23,8 @@ from vector_backends import DIM, files_below, unit
         ("faiss:nprobe=many", 'nprobe="many" is not a whole number', "for example"),
         ("exact:quantised=perhaps", "is not true or false", "for example"),
         ("postgres:host=x#hnws=true", 'no option "hnws"', 'Did you mean "hnsw"?'),
-        ("faiss:recall=2", "recall=2.0 is no share", "at most 1"),
-        ("weaviate:localhost", "is no http address", "http://localhost:8080"),
+        ("faiss:recall=2", "recall=2.0 is not a share", "at most 1"),
+        ("weaviate:localhost", "is not an http address", "http://localhost:8080"),
     ],
 )
 def test_a_spec_with_a_mistake(tmp_path: Path, spec: str, message: str, fix: str) -> None:

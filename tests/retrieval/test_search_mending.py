@@ -78,7 +78,7 @@ def test_a_damaged_threshold_is_calibrated_anew(folder: Path, workspace: Path) -
     kept = built.folder / "threshold.npz"
     kept.write_bytes(kept.read_bytes()[:50])
     assert search("red", workspace=workspace, embedder=Colours(), method=auto).threshold == first
-    with pytest.raises(UserError, match="nan is no number"):
+    with pytest.raises(UserError, match="nan is not a number"):
         search("red", workspace=workspace, embedder=Colours(), method=Method(threshold=float("nan")))
 
 

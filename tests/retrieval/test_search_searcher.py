@@ -249,7 +249,7 @@ def test_late_interaction(workspace: Path, pictures: list[Picture]) -> None:
     ("method", "message"),
     [
         (Method(vectors=False), "neither vectors nor words"),
-        (Method(vector_weight=1.5), "vector_weight 1.5 is no share"),
+        (Method(vector_weight=1.5), "vector_weight 1.5 is not a share"),
         (Method(diversity=-0.1), "diversity -0.1"),
         (Method(depth=0), "depth 0"),
         (Method(rrf_constant=0), "rrf_constant 0"),

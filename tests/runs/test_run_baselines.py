@@ -218,5 +218,5 @@ def test_scores_that_do_not_fall_are_refused_by_a_cut(tmp_path: Path) -> None:
     for line in lines:
         line["ranking"] = [[id_, at] for at, id_ in enumerate(line["ranking"])]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    with pytest.raises(UserError, match="distances are no scores"):
+    with pytest.raises(UserError, match="distances are not scores"):
         run(owned(), f"cut:run={tmp_path}/source,by=score", tmp_path / "cut")

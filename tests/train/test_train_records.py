@@ -44,7 +44,7 @@ def test_a_record_has_its_pictures_by_path_and_its_target(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("{", "one.jsonl:2: this is no JSON"),
+        ("{", "one.jsonl:2: this is not JSON"),
         ("[]", '"messages" must be a list'),
         (_line(messages=[{"role": "user"}]), '"messages" must be a list'),
         (_line(messages=[{"role": "user", "content": "<image>"}]), "last message is not the assistant's"),
@@ -53,7 +53,7 @@ def test_a_record_has_its_pictures_by_path_and_its_target(tmp_path: Path) -> Non
         (_line(images=None), '"images" must be a list of paths'),
         (_line(images=[1, 2, 3]), '"images" must be a list of paths'),
         (_line(images="a.png"), '"images" must be a list of paths'),
-        (b'{"id": "caf\xe9"}', "this is no UTF-8"),
+        (b'{"id": "caf\xe9"}', "this is not UTF-8"),
         ("[", "train does not read this format"),
         ('{"conversations": []}', "train does not read this format"),
     ],
@@ -96,7 +96,7 @@ def test_what_is_no_curriculum_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match='needs "name" and "file"'):
         read_stages(tmp_path)
     (tmp_path / "stages.json").write_bytes(b'["\xe9"]')
-    with pytest.raises(UserError, match=r"stages\.json: this is no UTF-8"):
+    with pytest.raises(UserError, match=r"stages\.json: this is not UTF-8"):
         read_stages(tmp_path)
 
 

@@ -184,7 +184,7 @@ def ask(
     share_pictures:
         Let the agent send your pictures, without their metadata, to the service that searches the web by picture.
     embedder:
-        Who compares pictures and words; when not given, the embedder that belongs to a built-in model, else as for
+        The embedder; when not given, the embedder that belongs to a built-in model, else as for
         `search`.
     settings:
         Limits and memory of the agent, such as `AgentSettings(limits=TaskLimits(turns=10))`.

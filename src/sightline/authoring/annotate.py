@@ -197,7 +197,7 @@ def _pictures(project: Project) -> tuple[list[Picture], tuple[str, ...]]:
     found, warnings = read_images(project.existing(files.IMAGES), project.config)
     pictures = list(islice(found.values(), project.limit))
     if not pictures:
-        raise UserError(f"{project.path(files.IMAGES)} lists no picture.", "make it anew: sightline make pictures DIR")
+        raise UserError(f"{project.path(files.IMAGES)} lists no picture.", "make it again: sightline make pictures DIR")
     return pictures, warnings
 
 

@@ -199,7 +199,7 @@ class Audit:
                 yield f"{counted(len(ids), one, several)}: {some(ids, _SHOWN)}"
         if twins.across_splits:
             groups = twins.across_splits
-            yield f"{len(groups):,} groups of look-alikes lie across splits: {some(groups, _SHOWN)}"
+            yield f"{len(groups):,} groups of look-alikes are in several splits: {some(groups, _SHOWN)}"
         yield from self._about_judges()
 
     def _about_judges(self) -> Iterator[str]:
@@ -278,7 +278,7 @@ class Audit:
         )
         for drift in self.drift:
             if drift.position is not None:
-                yield f"{drift.judge}: later less earlier pictures of a call {worded(drift.position)}"
+                yield f"{drift.judge}: later − earlier pictures of a call: {worded(drift.position)}"
         yield from self._judging_lines()
         yield from people_lines(self.checked, self.judges)
         yield ""

@@ -58,7 +58,7 @@ class BatchOutputStage:
         wrote = [_added(project, files.ANNOTATIONS, names.image_id, notes)] if notes else []
         wrote += [_added(project, files.JUDGMENTS, names.query_id, judged)] if found.judged else []
         wrote += _failures(project, found)
-        said = (f"{found.strangers:,} lines are of neither stage, and are passed over",) if found.strangers else ()
+        said = (f"{found.strangers:,} lines are of neither stage, and are skipped",) if found.strangers else ()
         return StageResult(
             self.name,
             tuple(wrote),

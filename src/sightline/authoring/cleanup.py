@@ -69,7 +69,7 @@ def plan_cleanup(project: Project, *, finals: bool = False) -> CleanupPlan:
         if not one.is_file():
             continue
         if not finals and _is_final(one, project):
-            keep[one] = "a result; add --finals to take it away too"
+            keep[one] = "a result; add --finals to remove it too"
         elif sha256_of(one) != about["sha256"]:
             keep[one] = "it was changed after it was written"
         else:
@@ -99,7 +99,7 @@ def _noted(project: Project) -> dict[str, Any]:
     try:
         found = read_json(path) if path.is_file() else {}
     except LineError as error:
-        fix = "take it away; what stages wrote until now is then nobody's to clean"
+        fix = "remove it; what stages wrote until now can then no longer be told from files of yours"
         raise LineError(path, error.line, error.reason, fix) from None
     return found if isinstance(found, dict) else {}
 

@@ -45,7 +45,7 @@ def judge_by_photos(
 
 
 class LookCache:
-    """Colours and light of pictures, and the chances of the words that are known by heart, each found once."""
+    """Colours and light of pictures, and the chances of the words that it was trained on, each found once."""
 
     def __init__(self, config: Config, photos: Photos) -> None:
         self._config, self._photos = config, photos
@@ -104,13 +104,13 @@ def _judged(
     for one, picture in zip(by_vectors, good, strict=True):
         chance = None if by_heart is None else looks.chance(picture, by_heart)
         said = one if chance is None else WeakJudgment.of(chance)
-        how = "by vectors" if chance is None else "by words known by heart"
+        how = "by vectors" if chance is None else "by words that it was trained on"
         verdicts.append(_verdict(*_measured(said, how, picture, asked, looks), picture, group, questions))
     return GroupVerdicts(tuple(verdicts), failures)
 
 
 def _known_by_heart(query: str) -> tuple[int, ...] | None:
-    """The places of a query's words among those that are known by heart; None where one of them is not."""
+    """The places of a query's words among those that it was trained on; None where one of them is not."""
     stems = {stem: at for at, word in enumerate(known_words().words) for stem in content(word) if " " not in word}
     words = content(query)
     return tuple(stems[word] for word in words) if words and words <= stems.keys() else None

@@ -143,7 +143,7 @@ def check_retrievers(settings: JudgeSettings) -> tuple[str, ...]:
             near = nearest(name, METHODS)
             hint = f'did you mean "{near}"? ' if near else ""
             raise UserError(
-                f'judge.retrievers names "{name}", which is no way of searching.',
+                f'judge.retrievers names "{name}", which is not a way of searching.',
                 f"{hint}There are: {', '.join(METHODS)}",
             )
     return settings.retrievers

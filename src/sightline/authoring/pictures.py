@@ -86,7 +86,7 @@ def _no_folder(stage: str) -> UserError:
 
 
 def _refuse_another(project: Project, folder: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    """What was made of other pictures is another benchmark's; one of which nothing was made yet may be listed anew."""
+    """What was made of other pictures is another benchmark's; one of which nothing was made yet may be listed again."""
     path, names = project.path(files.IMAGES), project.config.columns
     if not path.is_file() or not any(project.path(name).is_file() for name in _MADE_OF_PICTURES):
         return
@@ -107,7 +107,7 @@ def _refuse_another(project: Project, folder: Path, rows: Iterable[Mapping[str, 
 
 
 def _readable(path: Path) -> Iterator[dict[str, Any]]:
-    """The rows of a list that is about to be written anew, whatever else is in it."""
+    """The rows of a list that is about to be written again, whatever else is in it."""
     for number, line in read_lines(path):
         with suppress(LineError):
             row = parse_line(path, number, line)

@@ -102,7 +102,7 @@ def priced_stages(listing: AuthoringStage, by: StageOptions, project: Callable[[
 
 
 def run_stages(stages: Iterable[AuthoringStage], project: Callable[[], Project]) -> Iterator[StageResult]:
-    """Each stage's result as it comes; `project` is asked for anew, because a stage may write to the configuration."""
+    """Each stage's result as it comes; `project` is asked for again, because a stage may write to the configuration."""
     for stage in stages:
         yield run_recorded(stage, project())
 

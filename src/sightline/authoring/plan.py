@@ -170,7 +170,10 @@ class PlanStage:
         if path.is_file():
             queries, said = read_seeds(path, project.config)
             if len(queries) != settings.seeds and path.parent == project.folder:
-                said = (*said, f"{path} has {len(queries):,} queries, and is used; delete it to have seeds chosen anew")
+                said = (
+                    *said,
+                    f"{path} has {len(queries):,} queries, and is used; delete it to have seeds chosen again",
+                )
             return queries, list(said)
         queries = choose_seeds(table, settings.seeds, settings.seeding, settings.random_seed)
         write_seeds(project.prepare(files.SEEDS), queries, project.config)
@@ -214,7 +217,7 @@ def check_facets(table: PictureTable, settings: PlanSettings) -> list[str]:
     found = []
     stray = [name for name in settings.off_facets if name not in settings.core_facets]
     if stray:
-        found.append(f"plan.off_facets: {', '.join(stray)} is no core facet, so it can't be the one that is off")
+        found.append(f"plan.off_facets: {', '.join(stray)} is not a core facet, so it can't be the one that is off")
     check_quotas(settings)
     if not settings.core_facets and not len(table.tags) and table.vectors is None:
         raise UserError(

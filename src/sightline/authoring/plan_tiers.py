@@ -23,7 +23,7 @@ from sightline.models.protocols import Vectors
 from sightline.types import Tier
 
 ALIKE, USUAL = 0.9, 0.5
-"""A picture is alike from where nine of ten pairs drawn by chance are less so; easy where half are no less."""
+"""A picture is alike from where nine of ten pairs drawn by chance are less so; easy where half are not less."""
 _SAMPLE = 64
 _LEAST_SPREAD = 1e-9
 _SHARE = 1 / 3
@@ -285,7 +285,7 @@ class TierPlanner:
     # --- in both -------------------------------------------------------------------------------------------
 
     def _never_negative(self, draft: _Draft) -> None:
-        """What looks like a seed is no negative, whatever was said of it."""
+        """What looks like a seed is not a negative, whatever was said of it."""
         draft.block(self._table.same_as(draft.profile.rows))
 
     def _far(self, draft: _Draft, rng: np.random.Generator, differs: _Fits | None) -> None:

@@ -93,7 +93,7 @@ class Pool:
         "By run: number of the task times number of pictures, plus number of the picture."
 
     def add(self, run: Run) -> Counter[str]:
-        """Take in a run; gives back the ids that are no pictures of the benchmark."""
+        """Take in a run; gives back the ids that are not pictures of the benchmark."""
         codes, unknown, size = [], Counter[str](), len(self._pictures)
         for attempt in run.attempts:
             said, task = attempt.prediction, self._tasks.get(attempt.task_id)

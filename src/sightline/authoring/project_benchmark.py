@@ -27,7 +27,7 @@ class ProjectBenchmark:
 def read_project_benchmark(project: Project, given: Path | None = None) -> ProjectBenchmark:
     """The benchmark in the given folder, else the project's own, else one put together from the project's files.
 
-    A folder that is no benchmark may hold files of a project, or benchmaker's.
+    A folder that is not a benchmark may hold files of a project, or benchmaker's.
     """
     if given is not None and not given.is_dir():
         raise UserError(f"there is no folder {given}.", "give a benchmark, or a folder with benchmaker's files")

@@ -325,7 +325,7 @@ def read_wordings(path: Path, config: Config) -> dict[str, QueryWording]:
                 path,
                 number,
                 f'expected the words of the query in "{config.columns.query}"',
-                "write them, or make them anew: sightline make query",
+                "write them, or make them again: sightline make query",
             )
         labels = {name: (value,) for name in LABELS if isinstance(value := row.get(name), str) and value}
         by = row.get(BY)

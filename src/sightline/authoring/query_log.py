@@ -51,7 +51,7 @@ _TEXT_QUERIES = {
 _TEXT_KEYS = ("query", "query_text", "model_text")
 _MIXED, _UNREADABLE = "lines that are not UTF-8, read as Windows-1252", "lines that can't be read"
 WITHOUT_QUERY = "lines without a query"
-_NEITHER = "is no list of queries, and no slow log of OpenSearch or Elasticsearch."
+_NEITHER = "is neither a list of queries nor a slow log of OpenSearch or Elasticsearch."
 
 
 @dataclass(slots=True)
@@ -112,7 +112,7 @@ def _lines(path: Path, problems: Counter[str]) -> Iterator[str]:
 
 
 def _row(number: int, fields: Mapping[str, Any], problems: Counter[str]) -> LogRow | None:
-    """A row of a table or an object; None where it has neither words nor a picture, or its count is no number."""
+    """A row of a table or an object; None where it has neither words nor a picture, or its count is not a number."""
     query, picture = fields.get("query"), fields.get("picture")
     if not (isinstance(query, str) and query.strip()) and not picture:
         problems[WITHOUT_QUERY] += 1
@@ -250,7 +250,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
         found = re.compile(pattern)
     except re.error as error:
         raise UserError(
-            f"--query-pattern is no regular expression: {error}.", "For example q, or 'q=([^& ]+)'."
+            f"--query-pattern is not a regular expression: {error}.", "For example q, or 'q=([^& ]+)'."
         ) from None
     if not found.groups:
         raise UserError("--query-pattern has no group.", "Put the query in parentheses: 'q=([^& ]+)'.")

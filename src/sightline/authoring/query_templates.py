@@ -43,7 +43,7 @@ _PLACES = frozenset({"environment", "location", "place", "scene", "setting", "wh
 """Facets that say where a picture was taken."""
 _ASKED_FOR: Mapping[Difficulty, int] = {"easy": 2, "medium": 3, "hard": 4}
 _FEW = 10
-"""A query that more pictures fit, and more than one in so many, is no test."""
+"""A query that more pictures fit, and more than one in so many, is not a test."""
 _SHARED_BY: Mapping[Difficulty, int] = {"easy": 4, "medium": 3, "hard": 2}
 """A query is to find so many pictures, itself among them, by what was said of them."""
 

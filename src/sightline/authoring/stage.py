@@ -138,7 +138,7 @@ def free_plan(stage: str, who: str) -> CostPlan:
 
 
 def require_local_engine(model: str, batch: BatchOptions | None, engine: str) -> None:
-    """For a model that is no chat model: it looks at pictures in this process, and nowhere else."""
+    """For a model that is not a chat model: it looks at pictures in this process, and nowhere else."""
     if batch is not None:
         raise UserError(f"{model} works on this machine, and has no batches.", "leave --batch out")
     if EngineChoice.parse(engine).kind != "local":

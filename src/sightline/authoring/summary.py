@@ -92,7 +92,7 @@ def draw_sample(pictures: Sequence[Picture], folder: Path, size: int = SIZE, see
 
 
 def small_copy(picture: Picture, folder: Path) -> Image.Image | None:
-    """The pixels alone, upright; None for what is not here or is no picture."""
+    """The pixels alone, upright; None for what is not here or is not a picture."""
     path = picture_path(picture.uri, folder)
     if path is None or not path.is_file():
         return None

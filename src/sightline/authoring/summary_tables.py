@@ -172,7 +172,7 @@ def _costs(ledger: Ledger, numbers: BenchmarkNumbers) -> Iterator[dict[str, Any]
 
 
 def _cost(phase: str, spent: LedgerRow, items: int) -> dict[str, Any]:
-    """As benchmaker has it; text tokens are all input that is no picture, and an unknown price is no zero."""
+    """As benchmaker has it; text tokens are all input that is not a picture, and an unknown price is not a zero."""
     usd = None if spent.money == "unknown" else spent.usd
     tokens = spent.input + spent.output
     return {

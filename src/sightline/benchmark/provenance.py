@@ -27,7 +27,7 @@ BENCHMAKER = "benchmaker"
 """Stands for the models behind files of benchmaker, which do not name them."""
 TEMPLATES = "templates"
 MAKERS_WORDS = "labels_made_by"
-"""Of the card: who made labels that came with an import, in their makers' words."""
+"""Of the card: who made the labels that came with an import, in their makers' words."""
 _LONGEST = 400
 _ABOUT_LABELS = re.compile(
     r"^#{1,6}[^\n]*(?:annotat|label|judg|relevance|ground.truth)[^\n]*\n\s*(?P<said>[^#\s|<`].*?)(?=\n\s*\n|\n#|\Z)",
@@ -141,7 +141,7 @@ def same_source(
 ) -> ScoreWarning | None:
     """The conflict between a run and the models behind its benchmark; None where there is none.
 
-    `checked` is how many of the labels people have decided on. Where they decided on all, labels are no model's.
+    `checked` is how many of the labels people have decided on. Where they decided on all, labels are not model's.
     """
     known = provenance_of(benchmark)
     if run.limits.get(SHOW_ANNOTATIONS) and known.annotated_by:

@@ -61,7 +61,7 @@ def is_about_the_label(text: str) -> bool:
 
 
 def is_note(text: str) -> bool:
-    """Whether it says something that is no vote."""
+    """Whether it says something that is not a vote."""
     return text.startswith((REWORD, NOTE))
 
 

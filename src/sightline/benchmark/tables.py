@@ -97,7 +97,7 @@ def check_columns(columns: Mapping[str, str], tables: Iterable[TableRows]) -> No
     for field, column in columns.items():
         if field not in _NAMES:
             hint = did_you_mean(field, _NAMES, f"Fields: {', '.join(_NAMES)}.")
-            raise UserError(f'columns names "{field}", which is no field.', hint)
+            raise UserError(f'columns names "{field}", which is not a field.', hint)
         if column not in there:
             hint = did_you_mean(column, there, f"Columns: {', '.join(sorted(there))}.")
             raise UserError(f'No table has the column "{column}", which columns names for {field}.', hint)

@@ -44,7 +44,7 @@ _log = logging.getLogger(__name__)
 
 
 def set_aside_damaged(database: sqlite3.Connection, path: Path, key: bytes, error: Exception) -> None:
-    """Move the damaged rows of one request to `lost`, and say which; an `error` that is no damage is raised again."""
+    """Move the damaged rows of one request to `lost`, and say which; an `error` that is not damage is raised again."""
     if not isinstance(error, DamagedRowError) and not is_damage(error):
         raise error
     found = set(error.args) if isinstance(error, DamagedRowError) else set()
@@ -171,7 +171,7 @@ def _fault(database: sqlite3.Connection) -> str | None:
 
 
 def _rows(database: sqlite3.Connection) -> Iterator[tuple[int, tuple[Any, ...] | None]]:
-    """Every row of `calls` by its number, None where it is damaged; a page that can't be read is passed over."""
+    """Every row of `calls` by its number, None where it is damaged; a page that can't be read is skipped."""
     last, unread, seen = 0, list[int](), set[int]()
     while len(unread) < _CHUNK:
         try:

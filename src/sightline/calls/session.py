@@ -44,7 +44,7 @@ class CallOptions:
     plan: bool = False
     "Ask nobody: only plans may be made, and no key is needed."
     fresh: bool = False
-    "Ask also for what the journal answers."
+    "Ignore cached replies and ask again."
     local_only: bool = False
     "Refuse a model elsewhere."
     vouched: bool = True
@@ -282,7 +282,7 @@ def _limits(most: int) -> RateLimits:
 def require_model(name: str | None) -> str:
     """The name of a model, where one was given or configured."""
     if name is None:
-        raise UserError("nobody is asked yet.", "say who, for example --model openai/gpt-5-mini")
+        raise UserError("No model is named.", "Name one, for example --model openai/gpt-5-mini.")
     return name
 
 

@@ -102,7 +102,7 @@ def picture_size(part: ImagePart) -> tuple[int, int] | None:
             return _size_of(BytesIO(part.data))
         path = file_of(part)
         return None if path is None else _size_of_file(path, path.stat().st_mtime_ns)
-    except (OSError, ValueError):  # Pillow raises nothing else for what is no picture.
+    except (OSError, ValueError):  # Pillow raises nothing else for what is not a picture.
         return None
 
 

@@ -49,7 +49,7 @@ def assess(
         How exact to be, in dcg@10 (whose differences are about two thirds of those in nDCG@10): systems that surely
         differ by no more than this count as equally good. With --goal score, each score is measured to ± this.
     person:
-        Who is judging here.
+        Your name as a reviewer.
     no_open:
         Print where each picture is instead of opening it in the system's viewer.
     """

@@ -92,7 +92,7 @@ def make(
 
 @app.command(sort_key=2)
 def submit(job: Folder, /, *, common: Common = Common()) -> None:
-    """Upload the files of a job and make batches of them; what was submitted before, also elsewhere, is left alone."""
+    """Upload the files of a job and make batches of them; those submitted before, also elsewhere, are left alone."""
     show.rows(_desk(common).submit(job), common, quiet=True)
 
 
@@ -107,16 +107,16 @@ def wait(
     spending: BudgetOptions = BudgetOptions(),
     common: Common = Common(),
 ) -> None:
-    """Wait until all batches of a job have ended, however they did. At the deadline it stops with exit code 3.
+    """Wait until all batches of a job have ended, also by failing. At the deadline it stops with exit code 3.
 
     Parameters
     ----------
     every:
-        How often the server is asked: 30s, 5m.
+        How often to ask the server: 30s, 5m.
     deadline:
         The longest wait: 90m, 6h, 0s.
     then_live:
-        At the deadline cancel what has not ended, read what is there, and ask live for the rest.
+        At the deadline cancel what has not ended, read the results, and ask for the rest live.
     """
     pause, most = seconds_of(every, "--every", least=0.001), seconds_of(deadline, "--deadline")
     desk = _desk(common, spending)
@@ -130,19 +130,19 @@ def wait(
 def status(
     job: Folder, /, *, ids: Annotated[list[str] | None, Parameter(name="--id"), Many] = None, common: Common = Common()
 ) -> None:
-    """Ask how the batches of a job stand; finds those that another machine submitted.
+    """Show the state of a job's batches, also of those that another machine submitted.
 
     Parameters
     ----------
     ids:
-        A batch of this job that the server's list does not tell of; can be repeated.
+        A batch of this job that is missing in the server's list; can be repeated.
     """
     show.rows(_desk(common).status(job, ids or ()), common)
 
 
 @app.command(name="list", sort_key=5)
 def list_(*, common: Common = Common()) -> None:
-    """List the batches of this workspace, as they were last seen; asks nobody."""
+    """List the batches of this workspace, as they were last seen. No server is asked."""
     show.listed(_desk(common).rows()[: common.limit], common)
 
 
@@ -161,7 +161,7 @@ def parse(
     partial: Switch = False,
     common: Common = Common(),
 ) -> None:
-    """Read the results into the journal, and write results.jsonl; asks nobody, and changes nothing the second time.
+    """Read the results into the journal, and write results.jsonl. No server is asked; a second time changes nothing.
 
     Parameters
     ----------

@@ -98,7 +98,7 @@ def _oddities(read: ParsedResults) -> list[str]:
     if read.strangers:
         said.append(f"{read.strangers:,} lines answer what this job never asked; left out")
     if read.unreadable:
-        said.append(f"{read.unreadable:,} lines are no JSON; left out")
+        said.append(f"{read.unreadable:,} lines are not JSON; left out")
     if read.unpriced:
         said.append(
             f"the price of {read.unpriced:,} calls in a batch is not known: say it in sightline.toml, under "

@@ -20,13 +20,14 @@ _WORDS = 60
 def demo(*, pictures: Path | None = None, out: Path = Path("demo"), common: Common = Common()) -> None:
     """Show the whole flow on a life of the built-in world, with no network and no key, or a look at your own pictures.
 
-    A life is drawn and scanned, a benchmark is made of it and held against the exact truth, four systems are run on it
+    A life is drawn and scanned, a benchmark is made of it and held against the ground truth, four systems are run on it
     and compared, and a page shows it all. Stopped at any moment, the same command goes on.
 
     Parameters
     ----------
     pictures:
-        Your own folder instead of the life (its first 1,000 files, or as many as --limit says); it is only read.
+        Your own folder instead of the synthetic history (its first 1,000 files, or as many as --limit says); it is only
+        read.
     out:
         The folder to make it all in.
     """

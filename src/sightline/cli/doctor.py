@@ -193,6 +193,6 @@ def _advice(extras: Iterable[Extra]) -> Iterator[str]:
         if extra.note:
             yield f"[{extra.name}] {extra.note}"
         elif extra.command:
-            yield f"[{extra.name}] is not all there: {', '.join(extra.missing)}"
+            yield f"The `{extra.name}` extra is incomplete: missing {', '.join(extra.missing)}"
         if extra.command:
             yield f"  {extra.command}"

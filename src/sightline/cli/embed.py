@@ -43,7 +43,7 @@ def pictures(
     out:
         The file to write: an .npz with `ids` (paths under the folder) and `vectors` (float32, unit length).
     embedder:
-        Who makes the vectors: photos, clip-vit-b32, siglip-b16, onnx:FOLDER, transformers:NAME, openai/MODEL,
+        The embedder: photos, clip-vit-b32, siglip-b16, onnx:FOLDER, transformers:NAME, openai/MODEL,
         vllm/MODEL, http:URL#MODEL. The configured one, else photos, when not given.
     option:
         KEY=VALUE for the embedder, such as device=cpu or dimensions=256; can be repeated.
@@ -82,7 +82,7 @@ def texts(
     out:
         The file to write: an .npz with `ids` (line numbers, from 1) and `vectors` (float32, unit length).
     embedder:
-        Who makes the vectors, as for pictures.
+        The embedder, as for pictures.
     option:
         KEY=VALUE for the embedder; can be repeated.
     """

@@ -34,12 +34,12 @@ def index(
     Parameters
     ----------
     embedder:
-        Who makes the vectors; the one that built the index before, else the configured one, else photos.
+        The embedder; the one that built the index before, else the configured one, else photos.
     backend:
         Where vectors are kept: exact, exact:quantised, faiss, lance, postgres:ADDRESS, qdrant:URL, milvus:URL,
         weaviate:URL.
     annotations:
-        What was said of the pictures (summaries, tags, facets), as the annotations.jsonl of a benchmark.
+        Annotations of the pictures (summaries, tags, facets), as the annotations.jsonl of a benchmark.
     captions:
         "embed" makes vectors of the summaries too, for `search --captions`.
     words_in_pictures:

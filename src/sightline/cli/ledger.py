@@ -28,7 +28,7 @@ def ledger(
     verify:
         Check every row of the journal against its checksum instead; exit code 4 when one is damaged.
     repair:
-        Write the journal anew from all that can be read of it, and keep the damaged file beside it.
+        Write the journal again from all that can be read of it, and keep the damaged file beside it.
     """
     if verify or repair:
         _check(common, repair=repair)

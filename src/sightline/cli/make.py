@@ -108,7 +108,7 @@ def taxonomy(*, job: MakeJob = MakeJob(), chat: ChatOptions = ChatOptions()) -> 
 
 @app.command(sort_key=3)
 def annotate(directory: Path | None = None, /, *, job: ChatJob = ChatJob()) -> None:
-    """Say what is in each picture, by the questions of [annotate], into annotations.jsonl.
+    """Annotate each picture by the questions of [annotate], into annotations.jsonl.
 
     Pictures that are annotated already, under the same questions, are not asked about again.
 
@@ -130,7 +130,7 @@ def annotate(directory: Path | None = None, /, *, job: ChatJob = ChatJob()) -> N
 
 @app.command(sort_key=4)
 def plan(*, vectors: Path | None = None, job: MakeJob = MakeJob()) -> None:
-    """Choose seeds, and the pool of candidates that is judged for each, into query_plan.jsonl. Asks nobody.
+    """Choose seeds, and the pool of candidates that is judged for each, into query_plan.jsonl. No model is called.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def plan(*, vectors: Path | None = None, job: MakeJob = MakeJob()) -> None:
 
 @app.command(sort_key=5)
 def query(*, job: ChatJob = ChatJob()) -> None:
-    """Word each query from its seeds alone, into queries.jsonl: by a chat model, or by templates when none is set."""
+    """Write each query from its seeds alone, into queries.jsonl: by a chat model, or by templates when none is set."""
     from sightline.authoring.query import QueryStage
 
     job.ask(QueryStage(job.chat.model, job.batching.wish()))
@@ -155,7 +155,7 @@ Many = Annotated[list[str] | None, Parameter(consume_multiple=False, negative=""
 
 @app.command(sort_key=6)
 def judge(*, panel: Many = None, embedder: str | None = None, job: ChatJob = ChatJob()) -> None:
-    """Have every picture of each pool judged by those who see it, into qrels.jsonl, seeds first.
+    """Judge every picture of each pool, into qrels.jsonl, seeds first. Judges see the pictures.
 
     Pools are deepened with what several searches find. A query whose seed is not relevant, or of which a picture could
     not be judged, goes to set_aside.jsonl with the reason; judging.json says how far judges agree and what is missed.
@@ -165,7 +165,7 @@ def judge(*, panel: Many = None, embedder: str | None = None, job: ChatJob = Cha
     panel:
         A judge, such as openai/gpt-5-mini; repeat it for a panel, of which each judges everything.
     embedder:
-        Who searches by vectors, to deepen the pools; the configured one when not given.
+        The embedder that deepens the pools by vector search; the configured one when not given.
     """
     from sightline.authoring.judge import JudgeStage
 
@@ -178,12 +178,12 @@ def judge(*, panel: Many = None, embedder: str | None = None, job: ChatJob = Cha
 def similarity(
     *, embedder: str | None = None, job: JudgedJob = JudgedJob(), endpoint: EndpointArguments = EndpointArguments()
 ) -> None:
-    """Add to each judged pair how alike its query and its picture are, into qrels_with_score.jsonl.
+    """Add the similarity of query and picture to each judged pair, into qrels_with_score.jsonl.
 
     Parameters
     ----------
     embedder:
-        Who compares them, such as photos or clip-vit-b32; the configured one when not given.
+        The embedder, such as photos or clip-vit-b32; the configured one when not given.
     """
     from sightline.authoring.similarity import SimilarityStage
 
@@ -194,12 +194,12 @@ def similarity(
 def similarity_retry(
     *, embedder: str | None = None, job: MakeJob = MakeJob(), endpoint: EndpointArguments = EndpointArguments()
 ) -> None:
-    """Look again at the pairs of qrels_with_score.jsonl that have no similarity; all others stay as they are.
+    """Compute the similarities that are missing in qrels_with_score.jsonl; all others stay as they are.
 
     Parameters
     ----------
     embedder:
-        Who compares them; the same one as before.
+        The embedder; the same one as before.
     """
     from sightline.authoring.similarity import SimilarityStage
 
@@ -208,9 +208,9 @@ def similarity_retry(
 
 @app.command(sort_key=9)
 def audit(bench: Path | None = None, /, *, job: JudgedJob = JudgedJob()) -> None:
-    """Say what the benchmark is worth: blind baselines, look-alikes, lopsided queries, drift, checked labels.
+    """Audit the benchmark: blind baselines, look-alikes, one-sided queries, drift, checked labels.
 
-    The whole of it goes to audit.json and audit.txt. What people decided is read from reviews.jsonl.
+    It is written to audit.json and audit.txt. People's decisions are read from reviews.jsonl.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def audit(bench: Path | None = None, /, *, job: JudgedJob = JudgedJob()) -> None
 
 @app.command(sort_key=10)
 def assemble(*, bench: Path | None = None, job: JudgedJob = JudgedJob()) -> None:
-    """Put the files of the project together into a benchmark that `run`, `score` and `publish` take.
+    """Assemble the files of the project into a benchmark for `run`, `score` and `publish`.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ def review(
     dry_run: Switch = False,
     job: MakeJob = MakeJob(),
 ) -> None:
-    """Make what people decided count, as the next version of a benchmark; the version before stays as it is.
+    """Apply people's decisions, as the next version of a benchmark; the version before stays as it is.
 
     Works on any benchmark, also on one that was imported or mined. Labels that enough people agree on replace those of
     the judges, missed pictures that they found become labels, queries get their better words, and rejected ones are
@@ -264,16 +264,16 @@ def review(
     bench:
         The folder of the new version; the old one's name with the version behind it when not given.
     people:
-        So many must agree; 1 where one person's word is enough.
+        How many people must agree; 1 where one person's decision is enough.
     accepted_only:
         Leave out queries that were not accepted as a whole, too.
     dry_run:
-        Say what would change, and write nothing.
+        List what would change, and write nothing.
     """
     from sightline.authoring.review import ReviewStage
 
     if people < 1:
-        raise UserError(f"--people {people} is nobody.", "give 1 or more")
+        raise UserError(f"--people must be at least 1, not {people}.", "Leave it out for one person.")
     if source is not None and job.places.out is not None:
         raise UserError(
             f"--out names the folder of a project, and {source} is the benchmark to review.",

@@ -29,7 +29,7 @@ class MakePlaces:
     images: Path | None = None
     "The list of pictures, ours or benchmaker's images.jsonl."
     annotations: Path | None = None
-    "What was said of the pictures, ours or benchmaker's annotations.jsonl."
+    "Annotations of the pictures: ours, or benchmaker's annotations.jsonl."
     seeds: Path | None = None
     "The queries and their seeds, as seeds.jsonl."
     query_plan: Path | None = None
@@ -78,7 +78,7 @@ class OwnQueries:
     query_pattern: str | None = None
     "Where a line of a log has its query: the name of a parameter of the address, or a regular expression."
     sample: int = 1000
-    "Draw so many queries, by how often they are asked; 0 for all."
+    "How many queries to draw, by how often they are asked; 0 for all."
     personal_data: Literal["mask", "drop", "keep"] = "mask"
     "What becomes of e-mail addresses, telephone numbers, coordinates, and names with numbers."
 

@@ -79,7 +79,7 @@ def publish(
     splits:
         Such as train=0.6,dev=0.2,test=0.2; pictures that belong together stay together.
     together:
-        Which ties keep pictures in one split: duplicate,burst,event,owner (all of them when not given).
+        Which relations keep pictures in one split: duplicate,burst,event,owner (all of them when not given).
     allow_licenses:
         Publish pictures under these licences only, such as cc-by-4.0,cc0-1.0; unknown stands for none stated.
     keep_metadata:
@@ -87,9 +87,9 @@ def publish(
     keep_ids:
         Publish pictures under the ids that they have here, which may tell who took them and when.
     public:
-        Everybody sees it; else as publish.private says.
+        Make it visible to everybody; publish.private decides otherwise.
     yes:
-        Pictures of people may be published, and with --keep-ids the ids that they have here.
+        Confirm that pictures of people may be published, and with --keep-ids their ids.
     endpoint:
         Another hub than huggingface.co.
     """
@@ -125,7 +125,7 @@ def takedown(
     endpoint: str | None = None,
     job: MakeJob = MakeJob(),
 ) -> None:
-    """Build the published folder again without a picture, and name the tasks and scores that it touches.
+    """Remove a picture from the published folder, and list the tasks and scores that it affects.
 
     It is noted in takedowns.jsonl of the project, so that no later publish has it. Other pictures keep their split.
 
@@ -177,7 +177,7 @@ def takedown(
 
 
 def status(*, job: MakeJob = MakeJob()) -> None:
-    """Say which stages are done, what failed, what is older than what it was made of, and what comes next."""
+    """Show which stages are done, what failed, what is out of date, and the next step."""
     from sightline.authoring.status import read_status
 
     common = job.common
@@ -196,9 +196,9 @@ def check_urls(
     allow_private: Switch = False,
     job: MakeJob = MakeJob(),
 ) -> None:
-    """Ask for every picture at its web address; exit code 4 if some are not there.
+    """Check the web address of every picture; exit code 4 if some can't be fetched.
 
-    Nothing here needs addresses: pictures are read from disk.
+    Sightline itself needs no addresses: pictures are read from disk.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def check_urls(
 
 
 def read_batch(outputs: list[Path], /, *, job: MakeJob = MakeJob()) -> None:
-    """Take in what a batch answered to benchmaker, into annotations.jsonl and qrels.jsonl. Asks nobody.
+    """Read the output of benchmaker's batches into annotations.jsonl and qrels.jsonl. No model is called.
 
     Parameters
     ----------
@@ -247,7 +247,7 @@ def add_metadata(
     replace_: Annotated[bool, Parameter(name="--replace", negative="", show_default=False)] = False,
     job: MakeJob = MakeJob(),
 ) -> None:
-    """Copy what is known of the pictures into annotations and judgments.
+    """Copy metadata of the pictures into annotations and judgments.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ def add_metadata(
     metadata:
         JSONL, CSV or Parquet with an image_id; the list of pictures when not given.
     replace_:
-        Values that rows have already give way.
+        Overwrite values that rows have already.
     """
     from sightline.authoring.metadata import MetadataStage
 
@@ -264,14 +264,14 @@ def add_metadata(
 
 
 def clean(*, finals: Switch = False, dry_run: Switch = False, yes: Switch = False, job: MakeJob = MakeJob()) -> None:
-    """Take away files that stages wrote into the project's folder, if nobody changed them since; nothing else.
+    """Remove files that stages wrote into the project's folder, unless they were changed since.
 
     Parameters
     ----------
     finals:
         Also judgments, the benchmark and the data set.
     dry_run:
-        Say what would go, and take nothing away.
+        List the files, and remove none.
     yes:
         Do not ask.
     """
@@ -281,8 +281,8 @@ def clean(*, finals: Switch = False, dry_run: Switch = False, yes: Switch = Fals
     found = cleaning.plan_cleanup(project, finals=finals)
     gone = 0
     if found.remove and not dry_run:
-        if not yes and not _agreed(f"Take away {len(found.remove):,} files of {project.folder}?"):
-            raise UserError(f"{len(found.remove):,} files would go; nothing was taken away.", "say --yes, or --dry-run")
+        if not yes and not _agreed(f"Remove {len(found.remove):,} files from {project.folder}?"):
+            raise UserError(f"{len(found.remove):,} files would be removed; none was.", "Add --yes, or --dry-run.")
         gone = cleaning.clean(project, found)
     _show_clean(found, gone, job.common)
 
@@ -294,7 +294,7 @@ def _show_clean(found: CleanupPlan, gone: int, common: Common) -> None:
         return
     lines = [f"  {path}" for path in found.remove[:_MOST_SHOWN]]
     lines += [f"  kept {path}: {why}" for path, why in list(found.keep.items())[:_MOST_SHOWN]]
-    lines.append(f"  {gone:,} of {len(found.remove):,} files taken away, {len(found.keep):,} kept")
+    lines.append(f"  {gone:,} of {len(found.remove):,} files removed, {len(found.keep):,} kept")
     common.console.print("\n".join(lines), markup=False, soft_wrap=True)
 
 

@@ -67,7 +67,7 @@ def mcp(
     share_pictures:
         Let the model send your pictures, without their metadata, to the service that searches the web by picture.
     embedder:
-        Who compares pictures and words; the one of the index when not given.
+        The embedder; the one of the index when not given.
     """
     from sightline.agent import web as webs
     from sightline.mcp import build_server, new_token, open_session, serve_http, serve_stdio

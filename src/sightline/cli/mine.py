@@ -129,7 +129,7 @@ def mine(
     engine: EngineOption = "local",
     job: MiningJob = MiningJob(),
 ) -> None:
-    """Run all stages, and write what passed the checks as a benchmark. Run it again to go on after a stop.
+    """Run all stages, and write the requests that passed the checks as a benchmark. Run it again to go on after a stop.
 
     Parameters
     ----------
@@ -156,16 +156,16 @@ def _add(stage: StageName, order: int, line: str) -> None:
     app.command(command, name=stage, sort_key=order)
 
 
-_add("parse", 1, "Note by what each picture could be found again, into parsed.jsonl.")
+_add("parse", 1, "Extract clues by which each picture could be found, into parsed.jsonl.")
 _add("associate", 2, "Compare clues with the pictures nearest to them, into associations.jsonl.")
-_add("graph", 3, "Join both into a memory graph, graph.jsonl. Asks nobody.")
+_add("graph", 3, "Join both into a memory graph, graph.jsonl. No model is called.")
 _add("queries", 4, "Draft requests from subgraphs, into queries.jsonl.")
-_add("check", 5, "Refuse drafts that need no reasoning or are not certain, into checked.jsonl.")
+_add("check", 5, "Reject drafts that need no reasoning or are not certain, into checked.jsonl.")
 
 
 @app.command(sort_key=6)
 def assemble(workspace: Workspace = None, /, *, out: Path, job: MiningJob = MiningJob()) -> None:
-    """Write what passed the checks as a benchmark. Asks nobody.
+    """Write the requests that passed the checks as a benchmark. No model is called.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ def whole_number(_: type, tokens: Sequence[Token]) -> int:
     try:
         return int(tokens[0].value)
     except ValueError:
-        raise ValueError(f'"{tokens[0].value}" is no whole number.') from None
+        raise ValueError(f'"{tokens[0].value}" is not a whole number.') from None
 
 
 Whole = Annotated[int, Parameter(converter=whole_number)]
@@ -105,7 +105,7 @@ class Common:
     seed: Annotated[int, Parameter(validator=Number(gte=0))] | None = None
     "Makes random choices repeatable."
     verbose: Annotated[bool, Parameter(name=["--verbose", "-v"], negative="", show_default=False)] = False
-    "Say more on stderr."
+    "Print more on stderr."
     local_only: Switch = False
     "Refuse any call that leaves this machine."
 
@@ -147,7 +147,7 @@ class Common:
             sys.stderr.write(f"warning: {message}\n")
 
     def note(self, messages: Iterable[str]) -> None:
-        """One line on stderr for each, of what is no reason to worry."""
+        """One line on stderr for each, of what is not a reason to worry."""
         for message in messages:
             sys.stderr.write(f"note: {message}\n")
 
@@ -236,7 +236,7 @@ def seconds_of(text: str, option: str, least: float = 0.0) -> float:
     """`90s`, `30m`, `6h`, `1d` → seconds."""
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhd]?)\s*", text)
     if found is None:
-        raise UserError(f'{option} "{text}" is no time.', f"for example {option} 90s, 30m, 6h or 1d")
+        raise UserError(f'{option} "{text}" is not a time.', f"for example {option} 90s, 30m, 6h or 1d")
     seconds = float(found[1]) * _UNITS[found[2]]
     if seconds < least:
         raise UserError(f"{option} must be more than nothing.", f"for example {option} 60s")
@@ -266,9 +266,9 @@ class BudgetOptions:
     """For what makes calls."""
 
     budget: str | None = None
-    "Stop at so much money, such as 5usd, with exit code 3; what was done is kept."
+    "The most to spend, such as 5usd; then stop with exit code 3, and keep what was done."
     max_connections: Positive | None = None
-    "At most so many calls at once; up to 512, as the server bears it, when not given."
+    "The most calls at once; when not given up to 512, as fast as the server allows."
 
     def calls(self, common: Common) -> CallOptions:
         """What the library takes."""
@@ -290,7 +290,7 @@ class PlanOptions(BudgetOptions):
     """For what says its price before."""
 
     plan: Switch = False
-    "Say how many calls, tokens and how much money it would take; ask nobody."
+    "Dry run: print the calls, tokens and money that it would take; nothing is sent."
 
     def calls(self, common: Common) -> CallOptions:
         """What the library takes."""
@@ -303,7 +303,7 @@ class EndpointArguments(PlanOptions):
     """For what asks one server."""
 
     base_url: str | None = None
-    "Where a server is asked, when not at its usual address, such as http://localhost:8000/v1."
+    "The address of the server, if not its usual one, such as http://localhost:8000/v1."
 
     def calls(self, common: Common) -> CallOptions:
         """What the library takes."""
@@ -316,9 +316,9 @@ class ChatOptions(EndpointArguments):
     """For what asks a chat model."""
 
     model: str | None = None
-    "Who is asked, such as openai/gpt-5-mini, ollama/llava or vllm/qwen3-vl@http://localhost:8000/v1."
+    "The model, such as openai/gpt-5-mini, ollama/llava or vllm/qwen3-vl@http://localhost:8000/v1."
     fresh: Switch = False
-    "Ask also for what the journal answers."
+    "Ignore cached replies and ask again."
 
     def calls(self, common: Common) -> CallOptions:
         """What the library takes."""
@@ -339,9 +339,9 @@ class SamplingOptions:
     max_tokens: Positive | None = None
     "The longest reply."
     temperature: Annotated[float, Parameter(validator=Number(gte=0))] | None = None
-    "How much chance there is in replies."
+    "Sampling temperature: how random replies are."
     reasoning_effort: str | None = None
-    "How much the model thinks, such as low."
+    "How much the model reasons, such as low."
 
     def parameters(self, common: Common) -> dict[str, Any]:
         """Fields of every request."""

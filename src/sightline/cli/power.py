@@ -21,7 +21,7 @@ def power(
     design_effect: float = 1.0,
     common: Common = Common(),
 ) -> None:
-    """Say how many tasks a difference needs to be seen, or what difference so many tasks can show."""
+    """Estimate how many tasks are needed to detect a difference, or what difference so many tasks can show."""
     common.ignores_limit()
     found = plan_sample(
         runs,

@@ -43,7 +43,7 @@ def run(
         The folder of the run, new or begun before.
     """
     if out is None and not spending.plan:
-        raise UserError("there is no place for the run.", "say where: --out FOLDER")
+        raise UserError("No folder is given for the run.", "Give one: --out FOLDER.")
     done = run_system(
         benchmark,
         system,

@@ -37,11 +37,11 @@ class MethodOptions:
     late: Switch = False
     "Compare the best word by word, where the index holds token vectors."
     rerank: str | None = None
-    "A chat model that looks at the best pictures and orders them anew, such as openai/gpt-5-mini."
+    "A chat model that looks at the best pictures and orders them again, such as openai/gpt-5-mini."
     diversity: float | None = None
     "From 0 to 1: how much variety counts against nearness."
     threshold: str | None = None
-    "Leave out what is less near: a number, or auto."
+    "Leave out pictures below this score: a number, or auto."
     depth: int | None = None
     "How many of the best fusion, re-ranking and diversity look at: 100 when not given."
 
@@ -103,7 +103,7 @@ def search(
     index:
         Which index to ask: "default" when not given.
     embedder:
-        Who compares; the one that built the index, else the configured one, else photos, when not given.
+        The embedder; the one that built the index, else the configured one, else photos, when not given.
     backend:
         Where vectors are kept, as for `index`; needed again only where it has a password.
     """
@@ -140,4 +140,4 @@ def _threshold(text: str | None) -> float | Literal["auto"] | None:
     try:
         return float(text)
     except ValueError:
-        raise UserError(f'--threshold "{text}" is no number.', "give one, such as 0.3, or auto") from None
+        raise UserError(f'--threshold "{text}" is not a number.', "give one, such as 0.3, or auto") from None

@@ -57,7 +57,7 @@ def think(
     Parameters
     ----------
     teacher:
-        Who thinks, once for each: MODEL, or MODEL@http://host:8000/v1.
+        A teacher model, once for each: MODEL, or MODEL@http://host:8000/v1.
     prompt:
         What is asked, once for each; {caption} and {label} stand for what is known of the picture. ImageNet-Think's
         own prompt when none is given.

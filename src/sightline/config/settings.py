@@ -22,7 +22,7 @@ class ModelSettings(StrictModel):
     anthropic_api_key: Secret | None = environment_field("Key of Anthropic.", "ANTHROPIC_API_KEY")
     gemini_api_key: Secret | None = environment_field("Key of Google Gemini.", "GEMINI_API_KEY", "GOOGLE_API_KEY")
     server_api_key: Secret | None = environment_field(
-        "Key of a server that `--base-url` names, which is no provider's own.", "SIGHTLINE_API_KEY"
+        "Key of a server that `--base-url` names, which is not a provider's own.", "SIGHTLINE_API_KEY"
     )
     hosts: dict[str, str] = Field(
         {}, description='Servers that a key may go to: `"gpu-box:8000" = "VLLM_API_KEY"`, host and variable.'
@@ -79,7 +79,7 @@ Words: TypeAlias = Annotated[Strings, AfterValidator(_once_each)]
 class ChatStageSettings(StrictModel):
     """What every stage that asks a chat model needs."""
 
-    model: str | None = Field(None, description='Who is asked, as "provider/model"; the built-in model when not set.')
+    model: str | None = Field(None, description='The model, as "provider/model"; the built-in model when not set.')
     system_prompt: str | None = Field(None, description="Instructions to the model; our own when not set.")
     user_prompt: str | None = Field(None, description="The request itself; our own when not set.")
     max_output_tokens: int = Field(4000, ge=1, description="Longest reply, thinking included.")
@@ -153,7 +153,7 @@ class QuerySettings(ChatStageSettings):
     """`[query]`: who words the queries; asked apart from the judging."""
 
     model: str | None = Field(
-        None, description='Who is asked, as "provider/model"; templates over the annotations when not set.'
+        None, description='The model, as "provider/model"; templates over the annotations when not set.'
     )
     styles: Annotated[tuple[QueryStyle, ...], Strict(False)] = Field(
         ("keyword", "sentence", "question", "vague"), min_length=1, description="How queries are worded, in turns."
@@ -228,7 +228,7 @@ class PathSettings(StrictModel):
     """`[paths]`: files that are read or written; a relative path starts at the current folder."""
 
     pictures: FilePath | None = Field(None, description="Folder of the pictures.")
-    pictures_url: str | None = Field(None, description="Where the same pictures can be had by HTTP: this, then the id.")
+    pictures_url: str | None = Field(None, description="Where the same pictures are on the web: this, then the id.")
     rights: FilePath | None = Field(None, description="Rights map: licence, DOI and source by file or prefix.")
     metadata: FilePath | None = Field(
         None, description="More columns for the pictures, by image_id: JSONL, CSV or Parquet."

@@ -99,7 +99,7 @@ class PictureResult:
 
 
 def check_targets(album: Path | None = None, sheet: Path | None = None) -> None:
-    """Refuse an album where something is already, and a contact sheet that is no PDF."""
+    """Refuse an album where something is already, and a contact sheet that is not a PDF."""
     if album is not None and album.exists() and not (album.is_dir() and not any(album.iterdir())):
         raise UserError(f"{album} exists and is not empty.", "Choose a new or an empty folder.")
     if sheet is not None and sheet.suffix.lower() != ".pdf":
@@ -146,7 +146,7 @@ def _refuse_inside(target: Path, places: Sequence[tuple[Picture, tuple[str, ...]
     for root in roots:
         if root.name and real.is_relative_to(os.path.realpath(root)):
             raise UserError(
-                f"{target} lies inside the pictures' folder {root}, where nothing is ever written.",
+                f"{target} is inside the pictures' folder {root}, where nothing is ever written.",
                 f"Choose a place outside it, such as {root.parent / target.name}.",
             )
 

@@ -28,7 +28,7 @@ from sightline.types import Json
 VERSION = "3"
 """Raised when reading learns something new, so that the next scan reads every file again."""
 FILM = "film 1"
-"""How the `reader` of a film begins; it is made anew when its limits change."""
+"""How the `reader` of a film begins; it is made again when its limits change."""
 BEFORE_RAW = "1"
 """The version that knew no RAW files: what it took for TIFF, or for no picture, is read again, and nothing else."""
 

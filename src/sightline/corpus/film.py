@@ -108,7 +108,7 @@ def frames_folder(workspace: Path, film: bytes) -> Path:
 
 
 def read_film(path: bytes, limits: FilmLimits, max_pixels: int) -> Film:
-    """The film's key frames, written to the workspace; `RefusedError` for what is no film, or has none to see."""
+    """The film's key frames, written to the workspace; `RefusedError` for what is not a film, or has none to see."""
     import av
 
     try:

@@ -29,7 +29,7 @@ _NEIGHBOURS = 64
 """Of pictures with one hash, each is compared with so many: thousands of empty pages are not compared all with all."""
 _AT_ONCE = 65_536
 GROUPING = 3
-"""Counts the rules by which groups are found: a workspace that an earlier one grouped is grouped anew."""
+"""Counts the rules by which groups are found: a workspace that an earlier one grouped is grouped again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,7 @@ def _checked(address: str, local_only: bool) -> str:
     try:
         url = str(WebAddress.parse(address).url.origin())
     except BadAddressError as error:
-        raise UserError(f'"{address}" is no address of an Immich server: {error}.', example) from error
+        raise UserError(f'"{address}" is not an address of an Immich server: {error}.', example) from error
     if local_only and not is_loopback(url):
         raise UserError(f"{url} is not on this computer, and --local-only is set.", "Leave --local-only out.")
     if not os.environ.get(_KEY):

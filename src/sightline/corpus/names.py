@@ -13,7 +13,7 @@ from sightline.errors import UserError
 
 
 def picture_id(path: bytes) -> str:
-    """POSIX path in Unicode NFC; bytes that are no UTF-8 are percent-encoded."""
+    """POSIX path in Unicode NFC; bytes that are not UTF-8 are percent-encoded."""
     text = os.fsdecode(path).replace(os.sep, "/")
     if not text.isascii():
         text = "".join(f"%{ord(c) - 0xDC00:02X}" if "\udc80" <= c <= "\udcff" else c for c in text)

@@ -31,7 +31,7 @@ MIMES = {
     "RAW": "image/x-raw",
 }
 MAX_FILE_BYTES = 256 << 20
-"""What is sent or shown is no larger."""
+"""What is sent or shown is never larger."""
 MAX_PIXELS = 180_000_000
 """More pixels than this is a decompression bomb."""
 OPTIONAL = {"heif": "HEIC", "raw": "RAW", "video": "videos"}

@@ -216,14 +216,14 @@ def scan_folder(
 
 
 def _tell_missing_decoder(store: CorpusStore) -> None:
-    """Pictures that an optional package would read are no fault of theirs: say which, every time."""
+    """Pictures that an optional package would read are not a fault of theirs: say which, every time."""
     for extra in missing_decoders():
         detail = MissingDecoderError(extra).detail
         (count,) = store.database.execute(
             "SELECT count(*) FROM files WHERE state = 'present' AND detail = ?", (detail,)
         ).fetchone()
         if count:
-            _log.warning("pictures passed over: %d. %s", count, detail)
+            _log.warning("pictures skipped: %d. %s", count, detail)
 
 
 def checked_places(folder: Path, workspace: Path) -> tuple[Path, Path]:
@@ -237,7 +237,7 @@ def checked_places(folder: Path, workspace: Path) -> tuple[Path, Path]:
     real_root, real_workspace = os.path.realpath(root), os.path.realpath(workspace)
     if os.path.commonpath([real_root, real_workspace]) == real_root:
         raise UserError(
-            f"the workspace {workspace} would lie inside the pictures' folder, where nothing is ever written.",
+            f"the workspace {workspace} would be inside the pictures' folder, where nothing is ever written.",
             f"choose a place outside it, for example --workspace {root.parent / 'sightline'}",
         )
     return root, workspace
@@ -257,7 +257,7 @@ def _open_store(workspace: Path) -> tuple[CorpusStore, dict[str, dict[str, Any]]
             given = store.sound_given()
             store.close()
         _log.warning(
-            "%s It is made anew, and %s is what it was: scan its other folders again, and give the owner pattern, "
+            "%s It is made again, and %s is what it was: scan its other folders again, and give the owner pattern, "
             "rights and metadata again.",
             error if isinstance(error, DamagedCorpusError) else f"The corpus is damaged: {error}.",
             set_aside(workspace),

@@ -10,7 +10,7 @@ from sightline.corpus.pixels import MAX_PIXELS, load_rgb, open_picture, upright
 
 
 def small_copy(data: bytes, side: int) -> Image.Image:
-    """The upright picture in RGB, its longer side at most `side`; `RefusedError` for what is no picture."""
+    """The upright picture in RGB, its longer side at most `side`; `RefusedError` for what is not a picture."""
     image = open_picture(data, MAX_PIXELS)
     turned = metadata.read_facts(image).orientation
     scale = min(1.0, side / max(image.size))

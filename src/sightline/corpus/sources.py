@@ -26,7 +26,7 @@ Record: TypeAlias = tuple[str, Mapping[str, Json]]
 
 
 class FileList(Protocol):
-    """The files of a source, once; afterwards it knows what was passed over."""
+    """The files of a source, once; afterwards it knows what was skipped."""
 
     warnings: Counter[str]
     unreachable: list[bytes]

@@ -153,7 +153,7 @@ def albums(store: CorpusStore, root: CorpusRoot) -> Iterator[tuple[str, dict[str
 def _titles(store: CorpusStore, root: CorpusRoot) -> dict[bytes, set[str]]:
     """By folder, what it is called as an album: Takeout names the record in the language of the account.
 
-    A record that was understood is no skipped file.
+    A record that was understood is not a skipped file.
     """
     rows = store.database.execute(
         """SELECT id, path FROM files WHERE root = ? AND state = 'present' AND size <= ?

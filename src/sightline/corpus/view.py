@@ -107,7 +107,7 @@ def _picture(row: sqlite3.Row, workspace: Path) -> Picture:
     if not is_sound(tuple(row)):
         raise DamagedCorpusError(
             f"The corpus is damaged: what it holds of {row['id']} is not what was written.",
-            "Scan its folder again: sightline scan FOLDER reads the picture anew.",
+            "Scan its folder again: sightline scan FOLDER reads the picture again.",
         )
     taken_at = row["taken_at"]
     return Picture(

@@ -31,7 +31,7 @@ class FoundFile:
 
 @dataclass(slots=True)
 class FolderWalk:
-    """Iterate it for the files; afterwards it knows what was passed over."""
+    """Iterate it for the files; afterwards it knows what was skipped."""
 
     root: Path
     part: bytes = b""

@@ -93,7 +93,7 @@ def _folder(found: DemoFindings) -> list[Block]:
         facts.append(("Taken", "–".join(years)))
     counts = ((scanned.events, "event"), (scanned.bursts, "burst"), (scanned.duplicates, "duplicate"))
     facts.append(("Found", listed([counted(*count) for count in counts])))
-    for name, reasons in (("Passed over", scanned.skipped), ("Noted", scanned.warnings)):
+    for name, reasons in (("Skipped", scanned.skipped), ("Noted", scanned.warnings)):
         if reasons:
             facts.append((name, ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())))
     for _, results in found.searches[:1]:
@@ -222,7 +222,7 @@ def run_own_demo(
     if not root.is_dir():
         raise UserError(f"there is no folder {root}.", "check the path after --pictures")
     if out.resolve().is_relative_to(root.resolve()):
-        raise UserError(f"{out} lies in the pictures' folder, where nothing is ever written.", "choose --out elsewhere")
+        raise UserError(f"{out} is in the pictures' folder, where nothing is ever written.", "choose --out elsewhere")
     own_folder(out, seed)
     # The embedder first: what is missing for it is said before an hour of reading pictures, not after.
     session = Session(workspace, config, local_only=local_only)

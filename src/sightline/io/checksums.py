@@ -1,7 +1,7 @@
 """Checksums of what an index keeps in files, so that damage which leaves their size is noticed.
 
 They are made when something is written. Whoever writes again looks at all of it; whoever only reads looks at all of it
-where that is little, else at a part, chosen anew each time: opening stays fast, and damage does not stay hidden.
+where that is little, else at a part, chosen again each time: opening stays fast, and damage does not stay hidden.
 """
 
 from __future__ import annotations

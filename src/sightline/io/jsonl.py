@@ -18,7 +18,7 @@ from sightline.io.unpacked import gunzipped
 
 _BOM = b"\xef\xbb\xbf"
 _GZIP_MAGIC = b"\x1f\x8b"
-_CORRECT = "Correct that line, copy the file again, or make it anew."
+_CORRECT = "Correct that line, copy the file again, or make it again."
 
 
 class LineError(UserError):

@@ -14,7 +14,7 @@ from sightline.io.temporary_files import name_beside
 
 MOVE_AWAY = "move it away, or choose another --workspace"
 DATABASE_FAULTS = (sqlite3.DatabaseError, UnicodeDecodeError)
-"""What reading a damaged database may raise; the latter, when what SQLite says of it is no text."""
+"""What reading a damaged database may raise; the latter, when what SQLite says of it is not text."""
 _MAKE_ROOM = "make room on its disk, and run it again"
 _NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -30,7 +30,7 @@ def error_kind(error: BaseException) -> int:
 
 
 def is_damage(error: BaseException) -> bool:
-    """Is the file's content wrong, and not the disk under it? Python finds text that is no UTF-8, and gives no code."""
+    """Is the file's content wrong, and not the disk under it? Python finds text that is not UTF-8, without a code."""
     is_text = isinstance(error, UnicodeDecodeError) or "Could not decode to UTF-8" in str(error)
     return is_text or error_kind(error) in _DAMAGE
 

@@ -107,24 +107,25 @@ def mine(
         Only these of "parse", "associate", "graph", "queries" and "check", which share a project; all when not given,
         and with `()` only the benchmark is written from what passed the checks.
     embedder:
-        Who says which pictures are alike; the configured one, or that of a built-in model, when not given.
+        The embedder that finds similar pictures; the configured one, or that of a built-in model, when not given.
     owners:
         Whose histories, in a list or separated by commas; everybody's when not given.
     preset:
-        Who has enough of a history: "gentle", or "disbench": 2,000 pictures, 50 events, 90 % metadata and more than a
-        year.
+        Which owners have enough of a history: "gentle", or "disbench": 2,000 pictures, 50 events, 90 % metadata and
+        more than a year.
     cap:
         Pictures of one owner at most, in whole events; 2,000 when not given.
     queries:
         Requests that are kept at most, 50 when not given; three times as many are drafted.
     writer:
-        Who words the requests: a model, or "templates"; the model itself when not given, templates for a built-in one.
+        What writes the requests: a model, or "templates"; the model itself when not given, templates for a built-in
+        one.
     clues:
         Clues of a picture that are followed to others, the rarest first; 4 when not given.
     retrieval_bound:
-        Refuse a request of which direct retrieval reaches this F1 at any cut-off; 0.8 when not given.
+        Reject requests for which direct retrieval reaches this F1 at any cut-off; 0.8 when not given.
     metadata_bound:
-        Refuse a request of which one filter on time or place reaches this F1; 0.9 when not given.
+        Reject requests for which one filter on time or place reaches this F1; 0.9 when not given.
     project:
         Where the stages keep their files; WORKSPACE/mine when not given.
     seed:
@@ -175,7 +176,7 @@ def mine(
     if plans:
         raise DryRunError(mining.plan())
     if place is None and stages is None:
-        raise UserError("there is no place for the benchmark.", "say where: --out BENCH")
+        raise UserError("No folder is given for the benchmark.", "Give one: --out BENCH.")
     return _mined(mining, chosen, place, progress)
 
 
@@ -326,7 +327,7 @@ def mine_questions(
     if session.calls.plan:
         raise DryRunError(questions.plan_questions(list(pictures.values()), settings, session))
     if out is None:
-        raise UserError("there is no place for the benchmark.", "say where: --out BENCH")
+        raise UserError("No folder is given for the benchmark.", "Give one: --out BENCH.")
     target = as_path(out, "the folder to write")
     check_mining_place(target, QUESTIONS, scanned)
     opened = _web(web, session)

@@ -107,7 +107,7 @@ def chat_of(name: ModelName) -> BuiltInChat:
         raise plugins.unknown("models", name.model, "")
     if declared is not None:
         raise UserError(
-            f"{name} is no chat model: it only annotates and judges pictures.",
+            f"{name} is not a chat model: it only annotates and judges pictures.",
             "Use one that can chat, such as --model openai/gpt-5-mini or --model ollama/llava.",
         )
     known = " or ".join(f"--model {each.name}" for each in built_in_models() if each.chat is not None)

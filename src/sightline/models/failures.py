@@ -165,7 +165,7 @@ def is_html(body: bytes) -> bool:
 
 
 def status_failure(status: int, told: ErrorBody, asked: str, about_key: str = "check the key") -> Failure:
-    """The failure behind an answer that is no success; `asked` says who was asked for what.
+    """The failure behind an answer that is not a success; `asked` says who was asked for what.
 
     `about_key` is what to do about a key that is refused.
     """

@@ -266,9 +266,9 @@ def _parse(data: bytes, content_type: str, asked: str) -> Mapping[str, Any] | Fa
             return failure("empty", f"{asked}: the reply is empty")
         if error.doc and error.pos >= len(error.doc):
             return failure("cut-off-body", f"{asked}: the JSON ends in the middle")
-        return failure("bad-json", f"{asked}: the reply is no JSON ({error.msg} at character {error.pos})")
+        return failure("bad-json", f"{asked}: the reply is not JSON ({error.msg} at character {error.pos})")
     if not isinstance(payload, dict):
-        return failure("bad-json", f"{asked}: the reply is no JSON object")
+        return failure("bad-json", f"{asked}: the reply is not a JSON object")
     return payload
 
 

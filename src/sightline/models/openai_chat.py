@@ -70,7 +70,7 @@ def as_json(body: Mapping[str, Any]) -> bytes | Failure:
 def _plain(value: object) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
-    raise TypeError(f"{type(value).__name__} is no JSON")
+    raise TypeError(f"{type(value).__name__} is not JSON")
 
 
 def describe_tool(tool: ToolSpec) -> dict[str, Any]:

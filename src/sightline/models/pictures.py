@@ -111,7 +111,7 @@ def open_one(data: bytes) -> Image.Image:
 
 
 def fit(data: bytes, limit: PictureLimit, detail: str = "auto") -> tuple[bytes, str]:
-    """The bytes to send and their media type; raises `RefusedError` for what is no picture.
+    """The bytes to send and their media type; raises `RefusedError` for what is not a picture.
 
     A picture within the limit goes out byte for byte, if it is upright, still, and of a format that the provider
     reads. Anything else becomes a JPEG: first frame, turned upright, transparency on white, without metadata.

@@ -24,7 +24,7 @@ MaxTokens: TypeAlias = Literal["max_completion_tokens", "max_tokens"]
 _SECRET = re.compile(r"key|token|secret|passw|pwd|auth|credential|^(sig|signature|code)$", re.IGNORECASE)
 """Names in the query of an address whose values are not for journals, logs and messages."""
 SERVER_KEY = "SIGHTLINE_API_KEY"
-"""The key of a server that the user names, and that is no provider's own."""
+"""The key of a server that the user names, and that is not a provider's own."""
 CUSTOMER_ADDRESSED = frozenset({"azureopenai", "bedrock", "vertexai"})
 """Providers that have another address for each customer."""
 NO_KEY_HINT = "use --model ollama/llava (free, on this machine, weaker)"
@@ -109,7 +109,7 @@ def parse_name(name: str) -> ModelName:
     provider, slash, model = plain.partition("/")
     if not slash or not model or not provider:
         raise UserError(
-            f'"{name}" is no model name: it must be provider/model, or provider/model@URL.',
+            f'"{name}" is not a model name: it must be provider/model, or provider/model@URL.',
             "for example openai/gpt-5-mini, or vllm/qwen3-vl@http://localhost:8000/v1; "
             f"providers: {', '.join(PROVIDERS)}",
         )
@@ -143,7 +143,7 @@ def check_url(url: str) -> SplitResult:
         wrong = True
     if wrong:
         raise UserError(
-            f'"{url}" is no address of a model server.', "give it as http://host:port/v1 or https://host/v1"
+            f'"{url}" is not an address of a model server.', "give it as http://host:port/v1 or https://host/v1"
         )
     if parts.username is not None or parts.password is not None:
         raise UserError(

@@ -118,5 +118,5 @@ def _read_rule(path: Path, number: int, row: object) -> _Rule:
     if kind is None:
         return _Rule(row.get("match", ""), row["text"])
     if kind not in RETRYABLE | LASTING:
-        raise LineError(path, number, f'"{kind}" is no failure; known are {", ".join(sorted(RETRYABLE | LASTING))}')
+        raise LineError(path, number, f'"{kind}" is not a failure; known are {", ".join(sorted(RETRYABLE | LASTING))}')
     return _Rule(row.get("match", ""), failure(kind, "scripted"))

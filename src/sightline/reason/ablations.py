@@ -231,7 +231,7 @@ def ablate(
     if session.calls.plan:
         raise DryRunError(ablations.price(place))
     if place is None:
-        raise UserError("there is no place for the runs.", "say where: --out FOLDER")
+        raise UserError("No folder is given for the runs.", "Give one: --out FOLDER.")
     return ablations.run(place)
 
 

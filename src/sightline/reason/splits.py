@@ -36,7 +36,7 @@ class SplitSummary(Shown):
     """What a split came to.
 
     `groups` are sets of tasks that share pictures and so stay together, `largest` is the size of the greatest; `near`
-    counts pairs of near-duplicates that were kept together, `across` those between two parts: 0, counted anew after the
+    counts pairs of near-duplicates that were kept together, `across` those between two parts: 0, counted after the
     split. `unread` are pictures whose look is not known: they are told apart by their id alone. `by_label` is how many
     tasks of each value each part has.
     """
@@ -313,7 +313,7 @@ def _checked(shares: Mapping[str, float]) -> dict[str, float]:
     """Shares that sum to 1; whole numbers are weights, such as 8, 1 and 1."""
     for part, share in shares.items():
         if share <= 0 or not part or "/" in part or part.startswith("."):
-            raise UserError(f'"{part}" with a share of {share:g} is no part.', "for example train=0.8, test=0.2")
+            raise UserError(f'"{part}" with a share of {share:g} is not a part.', "for example train=0.8, test=0.2")
     if len(shares) < 2:
         raise UserError("a split needs two parts or more.", "for example --parts train=0.8,dev=0.1,test=0.1")
     total = sum(shares.values())

@@ -428,7 +428,7 @@ def leaderboard(
     out:
         Where to write the three files; the folder itself when not given.
     rehearsal:
-        Rank also on benchmarks whose labels are by built-in models and nobody checked.
+        Rank also on benchmarks with unchecked labels by built-in models.
 
     Returns
     -------

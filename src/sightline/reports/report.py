@@ -42,7 +42,7 @@ _HOW_TO_READ = (
     "failures. The interval says where the mean would lie on other tasks of the same sort; tasks that belong together "
     "are resampled together. Systems that share a letter can't be told apart: their difference, tested by paired "
     "randomisation and corrected for all pairs of a metric, could be chance, or the better one may not be "
-    "called better (no win). A slice is no test; with many slices some look different by chance."
+    "called better (no win). A slice is not a test; with many slices some look different by chance."
 )
 _SUFFIXES: dict[str, Format] = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md"}
 _RENDERERS: dict[Format, Callable[[ReportPage], str]] = {"html": to_html, "md": to_markdown}
@@ -181,7 +181,7 @@ def report(
     date:
         What the page says it is as of.
     rehearsal:
-        Compare also on benchmarks whose labels are by built-in models and nobody checked.
+        Compare also on benchmarks with unchecked labels by built-in models.
 
     Returns
     -------

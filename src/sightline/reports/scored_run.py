@@ -127,7 +127,7 @@ def read_scored(
 ) -> ReportedRun:
     """The run in a folder, under its system's name; one without scores is scored by `score`, else refused.
 
-    What its scores are worth is looked up anew in its benchmark, among `benchmarks` or where it was.
+    What its scores are worth is looked up again in its benchmark, among `benchmarks` or where it was.
     """
     opened = open_run(folder, stop)
     run = opened.header.to_run((), tuple(entry for _, entry in opened.source.rows(LEDGER)))

@@ -206,7 +206,7 @@ def gather(sources: Sequence[PathLike], *, date: datetime | None = None, rehears
 
 
 def _folders(sources: Iterable[PathLike]) -> dict[Path, str]:
-    """Each folder once, with the file that says what it is; files, as `runs/*` names them too, are passed over."""
+    """Each folder once, with the file that says what it is; files, as `runs/*` names them too, are skipped."""
     found: dict[Path, str] = {}
     seen: set[Path] = set()
     files: list[str] = []
@@ -223,7 +223,7 @@ def _folders(sources: Iterable[PathLike]) -> dict[Path, str]:
             seen.add(folder.resolve())
             found[folder] = marker
     if not found:
-        only = f": {some(files, 3)} {'is no folder' if len(files) == 1 else 'are no folders'}" if files else ""
+        only = f": {some(files, 3)} {'is not a folder' if len(files) == 1 else 'are not folders'}" if files else ""
         raise UserError(f"There is nothing to report on{only}.", _GIVE)
     if files:
         _log.warning("Skipped files, which are neither runs nor benchmarks: %s.", some(files, 3))

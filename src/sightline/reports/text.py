@@ -56,7 +56,7 @@ def seconds(duration: float | None) -> str:
 
 
 def day(taken: datetime | str) -> str:
-    """The day of a time, in words: `10 June 2024`; what is no time is left as it is."""
+    """The day of a time, in words: `10 June 2024`; what is not a time is left as it is."""
     try:
         when = taken if isinstance(taken, datetime) else datetime.fromisoformat(taken)
     except ValueError:

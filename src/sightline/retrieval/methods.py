@@ -61,11 +61,11 @@ def _check_numbers(method: Method) -> None:
     for name in _SHARES:
         value = getattr(method, name)
         if not 0 <= value <= 1:
-            raise UserError(f"{name} {value} is no share.", "give a number from 0 to 1")
+            raise UserError(f"{name} {value} is not a share.", "give a number from 0 to 1")
     if isinstance(method.threshold, float | int) and not math.isfinite(method.threshold):
-        raise UserError(f"the threshold {method.threshold} is no number.", "give one, such as 0.3, or auto")
+        raise UserError(f"the threshold {method.threshold} is not a number.", "give one, such as 0.3, or auto")
     if method.depth < 1:
-        raise UserError(f"depth {method.depth} looks at no picture.", "give a number from 1 on")
+        raise UserError(f"depth {method.depth} looks at no picture.", "give at least 1")
     if method.rrf_constant <= 0:
         raise UserError(f"rrf_constant {method.rrf_constant} is not above 0.", "the usual one is 60")
 

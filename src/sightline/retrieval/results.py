@@ -73,7 +73,7 @@ class Hit(Shown):
         return f"{self.score:.3f}", name, when, where, ", ".join(self.tags[:_TAGS])
 
     def _path(self) -> str:
-        """Where the picture can be opened from here; its id, where it is no file of this machine."""
+        """Where the picture can be opened from here; its id, where it is not a file of this machine."""
         path, here = picture_path(self.picture.uri, Path()), Path.cwd()
         if path is None:
             return self.picture.id

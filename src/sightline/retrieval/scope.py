@@ -71,7 +71,7 @@ class Selector:
         return labels.where(hits)
 
     def _named(self, pictures: Collection[str]) -> NDArray[np.bool_]:
-        """Pictures by id; those that the index does not have are passed over."""
+        """Pictures by id; those that the index does not have are skipped."""
         ids = self._columns.texts("id")
         codes = [code for code in map(ids.vocabulary.codes.get, pictures) if code is not None]
         hits = np.zeros(len(ids.vocabulary) + 1, np.bool_)

@@ -158,7 +158,7 @@ def _checked_workspace(folder: Path | None, workspace: Path) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class _Finder:
-    """One search, from a folder to its results; an index that was `named` is not made anew unasked."""
+    """One search, from a folder to its results; an index that was `named` is not made again unasked."""
 
     session: Session
     place: Path
@@ -310,5 +310,5 @@ def _said(built: BuiltIndex | None, name: str) -> tuple[str, ...]:
         pictures = "1 picture" if built.pictures == 1 else f"{built.pictures:,} pictures"
         return (f'the index "{name}" was built: {pictures}, {built.embedded.made:,} embedded now',)
     counts = [("added", changes.added), ("changed", changes.changed), ("removed", changes.removed)]
-    listed = ", ".join(f"{count:,} {what}" for what, count in counts if count) or "vectors made anew"
+    listed = ", ".join(f"{count:,} {what}" for what, count in counts if count) or "vectors made again"
     return (f'the index "{name}" was brought up to date: {listed}; {built.embedded.made:,} embedded now',)

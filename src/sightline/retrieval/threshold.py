@@ -78,7 +78,7 @@ def load_threshold(folder: Path, stamp: str) -> Threshold | None:
                 return None
             return Threshold(stamp, file["mean"], file["hubs"], float(file["value"]))
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
-        return None  # A damaged one is calibrated anew.
+        return None  # A damaged one is calibrated again.
 
 
 def calibrate(index: VectorIndex, texts: Callable[[list[str]], Vectors], stamp: str) -> Threshold:

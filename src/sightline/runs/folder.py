@@ -265,7 +265,7 @@ def _remove_scores(folder: Path) -> None:
 
 
 def _wider(before: Json, now: Json) -> Json:
-    """A run is as long as it was ever meant to be: a smaller limit later takes nothing back. None is no limit."""
+    """A run is as long as it was ever meant to be: a smaller limit later takes nothing back. None is not a limit."""
     return max(before, now) if isinstance(before, int) and isinstance(now, int) else None
 
 

@@ -70,7 +70,7 @@ def _header(folder: PathLike) -> RunRecord:
 
 
 def changes(folder: PathLike) -> Iterator[Problem]:
-    """What of a run is not what was written; a run that was stopped has grown since, which is no change."""
+    """What of a run is not what was written; a run that was stopped has grown since, which is not a change."""
     header = _header(folder)
     for name, stated in header.checksums.items():
         path = Path(folder) / name

@@ -66,7 +66,7 @@ _LONGEST = 300
 
 
 def checked(said: object) -> Outcome:
-    """What was said; a failure `bad-prediction` where it is no prediction, or one that can't be kept (NaN, no text)."""
+    """What was said; a failure `bad-prediction` where it is not a prediction, or can't be kept (NaN, no text)."""
     outcome = said if isinstance(said, Outcome) else Outcome(said)  # type: ignore[arg-type]
     wrong = _wrong(outcome.prediction)
     return outcome if wrong is None else replace(outcome, prediction=Failure("bad-prediction", wrong[:_LONGEST]))
@@ -109,7 +109,7 @@ def _wrong(said: object) -> str | None:
         case Failure(kind, message):
             return _wrong_words(said, kind, message)
         case _:
-            return f"the system said {name_of(type(said))}, which is no prediction"
+            return f"the system said {name_of(type(said))}, which is not a prediction"
 
 
 def _wrong_pictures(said: Ranking | PictureSet) -> str | None:

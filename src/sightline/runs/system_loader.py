@@ -122,7 +122,7 @@ def as_system(given: object, setting: SystemSetting) -> System:
     if callable(given):
         return _as_function(given, setting)
     raise UserError(
-        f"{type(given).__name__} is not a system: it has no attempt(task, bench), and is no function.",
+        f"{type(given).__name__} is not a system: it has no attempt(task, bench), and is not a function.",
         "docs/systems.md says how",
     )
 
@@ -237,7 +237,7 @@ def check_numbers(**numbers: int | None) -> None:
     """Refuse what would run nothing."""
     for name, value in numbers.items():
         if value is not None and value < 1:
-            raise UserError(f"{name} {value} would run nothing.", "give a number from 1 on")
+            raise UserError(f"{name} {value} would run nothing.", "give at least 1")
 
 
 def _read(given: PathLike | Benchmark) -> tuple[Benchmark, Path | None]:

@@ -110,7 +110,7 @@ def _from_file(path: Path) -> Spec:
 
 
 def _split(kind: Kind, text: str) -> dict[str, str]:
-    """Options by key; a part that is no option belongs to the value before it, if that value has options itself."""
+    """Options by key; a part that is not an option belongs to the value before it, if that value has options itself."""
     known = {*kind.options.model_fields, "name"}
     found: dict[str, str] = {}
     last: str | None = None

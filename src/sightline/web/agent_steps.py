@@ -139,7 +139,7 @@ class Steps:
 
 
 def arguments_of(text: str) -> tuple[tuple[str, str], ...]:
-    """A call's arguments by name; of a long list only its length, and what is no object as it is."""
+    """A call's arguments by name; of a long list only its length, and what is not an object as it is."""
     try:
         given = orjson.loads(text or "{}")
     except orjson.JSONDecodeError:

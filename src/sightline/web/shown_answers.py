@@ -46,7 +46,7 @@ class ShownAnswer:
 
 
 def attempts_of(folder: Path) -> Mapping[str, list[Attempt]]:
-    """A run's attempts by task, read again when it was scored anew."""
+    """A run's attempts by task, read again when it was scored again."""
     path = folder / PER_TASK
     stamp = path.stat().st_mtime_ns if path.is_file() else None
     return _RUNS.get(str(folder), stamp, lambda: _by_task(folder))

@@ -99,7 +99,7 @@ def view(
     model:
         The model that questions in the app are put to.
     embedder:
-        Who compares pictures and words; the one that built the index when not given.
+        The embedder; the one that built the index when not given.
     block:
         Serve until it is stopped by Ctrl-C, instead of in the background.
     ready:

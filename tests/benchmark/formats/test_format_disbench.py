@@ -170,7 +170,7 @@ QUERIES, METADATA = "queries.jsonl", f"metadata/{ANNE}.jsonl"
 @pytest.mark.parametrize(
     ("file", "rows", "line", "field", "message"),
     [
-        (QUERIES, [query("1", ANNE, ["77", "99"])], 1, "answer.1", '"99" is no photo of user'),
+        (QUERIES, [query("1", ANNE, ["77", "99"])], 1, "answer.1", '"99" is not a photo of user'),
         (QUERIES, [query("1", ANNE, []), query("1", ANNE, [])], 2, "query_id", '"1" is already on line 1'),
         (QUERIES, [query("1", ANNE, []), {"query_id": "2"}], 2, "user_id", "expected an id, but it is not there"),
         (QUERIES, [query("1", ANNE, []) | {"answer": "77"}], 1, "answer", "expected a list of ids, got '77'"),

@@ -79,7 +79,7 @@ def test_pictures_are_written_out_where_it_is_asked_for(tmp_path: Path) -> None:
     file = shard(tmp_path / "a.tar", ("x.png", RED), ("..%2Fup.jpg", BLUE))
     found = benchmark_in("webdataset", file, FormatOptions(extra={"extract": str(tmp_path / "out")}))
     places = {name: picture_path(picture.uri, Path()) for name, picture in found.corpus.pictures.items()}
-    assert set(places) == {"x"}  # A name that begins with dots is hidden, and passed over.
+    assert set(places) == {"x"}  # A name that begins with dots is hidden, and skipped.
     assert places["x"] == tmp_path / "out" / "x.png" and places["x"].read_bytes() == RED
     assert sha256_of(places["x"]) == found.corpus.pictures["x"].sha256
 

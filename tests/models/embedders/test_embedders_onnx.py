@@ -152,7 +152,7 @@ def test_a_broken_picture_half(tmp_path: Path, spoil: Callable[[Path], object], 
     ("spoil", "says"),
     [
         (lambda f: (f / "tokenizer.json").unlink(), "has no tokenizer.json"),
-        (lambda f: (f / "tokenizer.json").write_text("{}"), "is no tokenizer"),
+        (lambda f: (f / "tokenizer.json").write_text("{}"), "is not a tokenizer"),
         (lambda f: (f / "tokenizer_config.json").write_text("{}"), "does not say how long a text may be"),
     ],
 )

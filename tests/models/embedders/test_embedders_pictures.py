@@ -183,7 +183,7 @@ def test_the_folder_is_never_written_to(tmp_path: Path) -> None:
     embedded(tmp_path / "photos", tmp_path / "ws")
     after = {path: path.stat() for path in (tmp_path / "photos").rglob("*")}
     assert set(after) == {path for path in before if path != tmp_path / "photos"}
-    with pytest.raises(UserError, match="would lie inside the pictures' folder"):
+    with pytest.raises(UserError, match="would be inside the pictures' folder"):
         embedded(tmp_path / "photos", tmp_path / "photos" / "ws")
 
 

@@ -62,5 +62,5 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "x.npz").write_bytes(b"nothing")
     np.savez(tmp_path / "y.npz", other=np.zeros(3))
     for name in ("x.npz", "y.npz", "z.npz"):
-        with pytest.raises(UserError, match="is no file of vectors"):
+        with pytest.raises(UserError, match="is not a file of vectors"):
             read_vectors(tmp_path / name)

@@ -39,13 +39,13 @@ def world(
     Parameters
     ----------
     folder:
-        A new or empty folder for it; the lives lie in its folder `world`.
+        A new or empty folder; the photo histories are in its folder `world`.
     pictures:
         Pictures of each owner, 1 to 3,000.
     owners:
-        People whose lives are drawn, on one map.
+        People whose photo histories are drawn, on one map.
     tasks:
-        Tasks of each kind; 0 writes the lives alone, into the folder itself.
+        Tasks of each kind; 0 writes the photo histories alone, into the folder itself.
     kind:
         Kinds of tasks: rank, select, answer and describe when not given; choose brings pictures of its own.
     difficulty:

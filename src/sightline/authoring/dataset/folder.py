@@ -117,7 +117,7 @@ def _tied(benchmark: Benchmark, ties: Sequence[Group]) -> Benchmark:
 
 
 def _audit(benchmark: Benchmark, files: CorpusFiles, options: PublishOptions) -> dict[str, Any]:
-    """Measured anew: of the pictures and queries that are published, under the names that they are published by."""
+    """Measured again: of the pictures and queries that are published, under the names that they are published by."""
     judging = benchmark.card.get("judging")
     known = judging if isinstance(judging, dict) else None
     return audit_benchmark(benchmark, judging=known, set_aside=options.set_aside, files=files).summary()
@@ -126,7 +126,7 @@ def _audit(benchmark: Benchmark, files: CorpusFiles, options: PublishOptions) ->
 def _earlier(out: Path, options: PublishOptions) -> PublishedNames:
     if options.names is not None and out.resolve() in options.names.resolve().parents:
         raise UserError(
-            f"{options.names.parent} lies inside {out}, and what only the project may know would be published.",
+            f"{options.names.parent} is inside {out}, so private files of the project would be published.",
             "choose another folder for the data set (paths.dataset)",
         )
     return read_names(options.names)

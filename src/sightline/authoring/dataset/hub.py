@@ -44,7 +44,7 @@ def upload(
     history before it goes too, so that what was taken down can't be had from an older commit.
     """
     if repo.count("/") != 1 or not all(repo.split("/")):
-        raise UserError(f'"{repo}" is no name of a data set.', 'give it as "owner/name"')
+        raise UserError(f'"{repo}" is not a name of a data set.', 'give it as "owner/name"')
     manifest = read_manifest(folder)
     files = sorted((*manifest.files, "sightline.json"))
     api, hub = _open(endpoint, token)

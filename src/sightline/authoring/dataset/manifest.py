@@ -80,7 +80,9 @@ def read_manifest(folder: Path) -> DatasetManifest:
     """The manifest of a published folder."""
     path = folder / MANIFEST
     if not path.is_file():
-        raise UserError(f"{folder} is no published folder: it has no {MANIFEST}.", "make one: sightline make publish")
+        raise UserError(
+            f"{folder} is not a published folder: it has no {MANIFEST}.", "make one: sightline make publish"
+        )
     found = read_json(path)
     if not isinstance(found, dict) or found.get("schema") != SCHEMA:
         raise UserError(f"{path} is of another version.", "publish again: sightline make publish")

@@ -51,7 +51,7 @@ class CleanPicture:
 
 
 def scrub(data: bytes) -> CleanPicture:
-    """The picture without its metadata; raises `RefusedError` for what is no picture."""
+    """The picture without its metadata; raises `RefusedError` for what is not a picture."""
     image = open_one(data)
     turn = metadata.read_facts(image).orientation
     width, height = image.size

@@ -46,7 +46,7 @@ def parse_splits(text: str) -> dict[str, float]:
         except ValueError:
             shares[name] = 0.0
         if not _SPLIT.fullmatch(name) or not 0 < shares[name] <= 1:
-            raise UserError(f'"{part.strip()}" is no split.', "for example --splits train=0.6,dev=0.2,test=0.2")
+            raise UserError(f'"{part.strip()}" is not a split.', "for example --splits train=0.6,dev=0.2,test=0.2")
     if abs(sum(shares.values()) - 1) > 1e-6:
         raise UserError(f"the shares of --splits add up to {sum(shares.values()):g}.", "let them add up to 1")
     return shares

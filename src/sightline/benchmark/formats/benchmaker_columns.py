@@ -84,7 +84,7 @@ def _no_judgments(folder: Path, there: list[str]) -> UserError:
             f"{folder} has none of benchmaker's files.", f"it should hold {QRELS}, and {IMAGES} if possible"
         )
     return UserError(
-        f"{folder} has {', '.join(there)}, but no {QRELS}: without queries and judgments it is no benchmark.",
+        f"{folder} has {', '.join(there)}, but no {QRELS}: without queries and judgments it is not a benchmark.",
         "finish it with `benchmaker judge`, or make queries from the pictures with `sightline make`",
     )
 

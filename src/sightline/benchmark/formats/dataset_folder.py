@@ -158,7 +158,7 @@ def new_folder(path: Path, marker: str) -> Iterator[Path]:
 
 
 def copy_picture(picture: Picture | None, target: Path, options: FormatOptions) -> None:
-    """Copy a picture that is on this machine; one that is not is passed over."""
+    """Copy a picture that is on this machine; one that is not is skipped."""
     source = None if picture is None else local_file(picture, options)
     if source is not None:
         target.parent.mkdir(parents=True, exist_ok=True)

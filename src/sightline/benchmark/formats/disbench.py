@@ -148,7 +148,7 @@ class _Query:
             if picture_id(self.user, photo) not in known:
                 expected = f"expected an id of metadata/{self.user}.jsonl"
                 raise WrongFieldError(
-                    f"{self.answer_field}.{place}", f'"{photo}" is no photo of user "{self.user}"; {expected}'
+                    f"{self.answer_field}.{place}", f'"{photo}" is not a photo of user "{self.user}"; {expected}'
                 )
         return PictureSet(tuple(picture_id(self.user, photo) for photo in self.answer))
 

@@ -205,7 +205,7 @@ class _Reader:
         return parse_prediction(row.values[field], scores, field, ranked=self._ranked)
 
     def _named(self, task: str, said: Prediction) -> Prediction:
-        """The same prediction with our picture ids; what is no photo of the task's owner stays, and counts as wrong."""
+        """The same prediction with our picture ids; photos of other owners stay, and count as wrong."""
         if self._benchmark is None or self._ids is None or not isinstance(said, PictureSet | Ranking):
             return said
         owner = owner_of(self._benchmark.tasks[task])
@@ -327,7 +327,7 @@ def _lines(run: Run, benchmark: Benchmark | None) -> Iterator[dict[str, Any]]:
         elif isinstance(said, Failure):
             row["failure"] = {"kind": said.kind, "message": said.message}
         else:
-            row["failure"] = {"kind": "wrong-form", "message": "the prediction is no set of pictures"}
+            row["failure"] = {"kind": "wrong-form", "message": "the prediction is not a set of pictures"}
         if isinstance(said, Ranking) and said.scores is not None:
             row["scores"] = list(said.scores)
         if attempt.number:

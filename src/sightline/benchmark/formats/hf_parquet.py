@@ -195,7 +195,7 @@ def _read_header(folder: Path) -> dict[str, Any]:
     path = folder / _HEADER
     header = read_json(path) if path.is_file() else {}
     if not isinstance(header, dict):
-        raise UserError(f"{path}: expected an object.", "take it away to import without name and metrics")
+        raise UserError(f"{path}: expected an object.", "remove it to import without name and metrics")
     return header
 
 

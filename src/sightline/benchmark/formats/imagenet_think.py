@@ -213,7 +213,7 @@ class _Columns:
             yield from filter(None, (self.name(part, number) for part in ("think", "answer", "model")))
 
     def traces(self, row: TableRow) -> Traces:
-        """The references of a row; a pair that is missing is passed over."""
+        """The references of a row; a pair that is missing is skipped."""
         found = []
         for number in self.numbers:
             thinking, answer, model = (self._text(row, part, number) for part in ("think", "answer", "model"))

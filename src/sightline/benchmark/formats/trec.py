@@ -224,7 +224,7 @@ def _lines(
 ) -> Iterator[tuple[int, list[str]]]:
     """The fields of each line that has as many as it should, without extra ones at its end.
 
-    Comments (#) and a header line of BEIR's are passed over, as trec_eval does.
+    Comments (#) and a header line of BEIR's are skipped, as trec_eval does.
     """
     for number, line in read_lines(path):
         if line.startswith(b"#"):

@@ -91,7 +91,7 @@ class BatchClient:
         check_url(endpoint)
         if local_only:
             refuse_remote(model, endpoint)
-        key = find_key(name, endpoint, models, instead="make the job anew with --model vllm/MODEL", vouched=False)
+        key = find_key(name, endpoint, models, instead="make the job again with --model vllm/MODEL", vouched=False)
         if key is None and any(os.environ.get(variable) for variable in (*name.provider.keys, SERVER_KEY)):
             _log.warning(
                 "no key is sent to %s, which the job's folder names; if that is your server, name its variable in "
@@ -108,7 +108,7 @@ class BatchClient:
         """Send a file; returns its id. Sent again after a fault: a file that nobody uses costs nothing."""
         with ExitStack() as files:
 
-            def form() -> aiohttp.FormData:  # Each attempt opens the file anew: a form closes what it has sent.
+            def form() -> aiohttp.FormData:  # Each attempt opens the file again: a form closes what it has sent.
                 data = aiohttp.FormData()
                 data.add_field("purpose", "batch")
                 data.add_field("file", files.enter_context(path.open("rb")), filename=name)
@@ -239,7 +239,7 @@ class BatchClient:
             found = orjson.loads(content)
         except orjson.JSONDecodeError:
             return failure(
-                "bad-json", f"{self.endpoint}{path}: sent something that is no JSON: the address may be wrong"
+                "bad-json", f"{self.endpoint}{path}: sent something that is not JSON: the address may be wrong"
             )
         if isinstance(found, dict) and ("id" in found or "data" in found):
             return found

@@ -144,7 +144,7 @@ async def ask_live(
     if job.wire is None:
         raise UserError(
             f"{job.folder} was made by an earlier version: live replies would not be found under its keys.",
-            f"sightline batch retry {job.folder}, or make the job anew",
+            f"sightline batch retry {job.folder}, or make the job again",
         )
     wanted = [
         item
@@ -172,7 +172,7 @@ async def _ask(job: BatchJob, item: BatchItem, model: ChatModel) -> ChatReply | 
     if isinstance(key, Failure):
         return key
     if key != item.key:
-        return Failure("bad-picture", "a picture is not what it was when the batch was made; make it anew")
+        return Failure("bad-picture", "a picture is not what it was when the batch was made; make it again")
     with purpose(item.id):
         return await model.reply(item.request)
 

@@ -210,7 +210,7 @@ class BatchJob:
         with explained(f"{path} can't be read", "copy the whole folder of the job"), path.open("rb") as file:
             same = hashlib.file_digest(file, "sha256").hexdigest() == shard.sha256
         if not same:
-            raise UserError(f"{path} is not what `batch make` wrote.", "copy the job again, or make it anew")
+            raise UserError(f"{path} is not what `batch make` wrote.", "copy the job again, or make it again")
         return path
 
     def open_transport(self, models: ModelSettings | None = None) -> HttpTransport:
@@ -250,7 +250,7 @@ def load_job(folder: Path) -> BatchJob:
     """A job from its folder."""
     path = folder / MANIFEST
     if not path.is_file():
-        raise UserError(f"{folder} is no batch job: it has no {MANIFEST}.", "make one with `sightline batch make`")
+        raise UserError(f"{folder} is not a batch job: it has no {MANIFEST}.", "make one with `sightline batch make`")
     found = read_json(path)
     if not isinstance(found, dict) or found.pop("version", None) not in _READ:
         raise UserError(f"{path} is of another version.", "pip install --upgrade sightline")
@@ -258,7 +258,7 @@ def load_job(folder: Path) -> BatchJob:
         shards = tuple(BatchShard(**shard) for shard in found.pop("shards"))
         return BatchJob(folder=folder, shards=shards, **{"wire": None, **found})
     except (TypeError, KeyError) as error:
-        raise UserError(f"{path} is not what `batch make` wrote: {error}.", "make the job anew") from error
+        raise UserError(f"{path} is not what `batch make` wrote: {error}.", "make the job again") from error
 
 
 def batch_line(custom_id: str, url: str, body: bytes) -> bytes:

@@ -160,7 +160,7 @@ class _JobBuilder:
 
     def _check(self, custom_id: str, request: ChatRequest) -> None:
         if not custom_id or len(custom_id) > _LONGEST_ID:
-            raise UserError(f'"{custom_id[:80]}" is no id: 1 to {_LONGEST_ID} characters.', "give a shorter one")
+            raise UserError(f'"{custom_id[:80]}" is not an id: 1 to {_LONGEST_ID} characters.', "give a shorter one")
         if custom_id in self._ids:
             raise UserError(f'the id "{custom_id}" is given twice.', "give each request an id of its own")
         self._ids.add(custom_id)

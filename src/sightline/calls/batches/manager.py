@@ -280,5 +280,5 @@ def _refuse_other_settings(job: BatchJob, wire: str) -> None:
         raise UserError(
             f"what is sent with every request has changed since {job.folder} was made, so the rest would not be asked "
             "in the same way.",
-            "put [models] in sightline.toml back as it was, or make the job anew",
+            "put [models] in sightline.toml back as it was, or make the job again",
         )

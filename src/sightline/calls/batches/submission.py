@@ -58,7 +58,7 @@ async def adopt(job: BatchJob, store: BatchStore, server: BatchClient) -> int:
 async def adopt_ids(job: BatchJob, store: BatchStore, server: BatchClient, ids: Sequence[str]) -> None:
     """Take batches by their ids: to the shard that they name, else to the next that has none.
 
-    One that was given up, and is there again, is read anew.
+    One that was given up, and is there again, is read again.
     """
     store.register(job)
     for batch_id in ids:

@@ -49,7 +49,7 @@ _TAKEOUT = re.compile(
 
 
 def takeout_facts(data: bytes) -> MetadataFacts:
-    """What the file says; `broken sidecar` when it is no JSON or not about a picture.
+    """What the file says; `broken sidecar` when it is not JSON or not about a picture.
 
     Takeout's `title` is the picture's file name before the export, so it goes to `extra`, with `people`,
     `favorite` and `url`.

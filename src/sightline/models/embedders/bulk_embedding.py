@@ -231,7 +231,7 @@ def _keep(cache: VectorCache, embedder: Embedder, keys: Sequence[bytes], attempt
 
 
 def read_texts(path: PathLike) -> Iterator[Numbered]:
-    """One text a line; a blank line and one that is no UTF-8 are left out, and the numbers of the others stay."""
+    """One text a line; a blank line and one that is not UTF-8 are left out, and the numbers of the others stay."""
     last = 0
     for number, line in read_lines(path):
         for blank in range(last + 1, number):

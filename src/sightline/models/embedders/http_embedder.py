@@ -144,7 +144,7 @@ def parse_embeddings(data: Any, expected: int) -> NDArray[np.float32] | str:
         index = item.get("index", place) if isinstance(item, Mapping) else None
         row = _vector(item["embedding"]) if isinstance(item, Mapping) and "embedding" in item else None
         if row is None or not isinstance(index, int) or not 0 <= index < expected or rows[index] is not None:
-            return f"embedding {place + 1} of the reply is no vector, or has no place"
+            return f"embedding {place + 1} of the reply is not a vector, or has no place"
         rows[index] = row
     lengths = {len(row) for row in rows if row is not None}
     if len(lengths) != 1 or lengths == {0}:

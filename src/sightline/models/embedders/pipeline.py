@@ -51,7 +51,7 @@ def embed(
     source:
         A folder of pictures, which is never written to; or texts: the lines of a file (also gzipped), or a list.
     embedder:
-        Who makes the vectors: a name such as "photos" or "openai/MODEL", or an object; the configured one, else
+        The embedder: a name such as "photos" or "openai/MODEL", or an object; the configured one, else
         "photos", when not given.
     out:
         The .npz file to write, with `ids` and `vectors`; the vectors are in the result when not given.

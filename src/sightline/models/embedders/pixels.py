@@ -24,7 +24,7 @@ from sightline.types import Box, Failure
 
 _HEAD = 64
 _MOST_BYTES = 1 << 30
-"""A larger file is no photograph; it is refused before it fills the memory."""
+"""A larger file is not a photograph; it is refused before it fills the memory."""
 _LEAST = 0.001
 """A region narrower than this share of a picture is none."""
 

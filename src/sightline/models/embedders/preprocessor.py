@@ -138,7 +138,7 @@ def read_open_clip(config: Mapping[str, Any], place: str) -> Preprocess:
         raise UserError(f"{place}: resize_mode {mode!r} is not known here.", 'known: "shortest", "squash"')
     size = _size(config.get("size"), place)
     if mode == "shortest" and size[0] != size[1]:
-        raise UserError(f"{place}: size {list(size)} is no square.", "only square pictures are cropped here")
+        raise UserError(f"{place}: size {list(size)} is not a square.", "only square pictures are cropped here")
     made = Preprocess(
         resize=size[0] if mode == "shortest" else size,
         crop=size if mode == "shortest" else None,
@@ -172,7 +172,7 @@ def _size(value: Any, place: str) -> Size:
         return value["height"], value["width"]
     if isinstance(value, list | tuple) and len(value) == 2 and all(isinstance(side, int) for side in value):
         return value[0], value[1]
-    raise UserError(f"{place}: {value!r} is no size.", 'expected a number, or {"height": …, "width": …}')
+    raise UserError(f"{place}: {value!r} is not a size.", 'expected a number, or {"height": …, "width": …}')
 
 
 def _triple(value: Any, name: str, place: str) -> Triple:
@@ -201,7 +201,7 @@ class ClipTokenizer:
         try:
             self._tokenizer = Tokenizer.from_file(str(path))
         except Exception as error:  # The package raises bare exceptions for any fault of the file.
-            raise UserError(f"{path} is no tokenizer: {error}.", "is the file whole?") from None
+            raise UserError(f"{path} is not a tokenizer: {error}.", "is the file whole?") from None
         self.limit = limit
         self._pad = _pad_id(self._tokenizer, settings)
         # In tokenizer.json too, as a rule; where it is not, this is where it is said.

@@ -116,6 +116,6 @@ class EmbedderSession:
             if len(got.missing):
                 raise SightlineError(
                     f"{len(got.missing)} vectors vanished from {self.cache.path} during the run.",
-                    "run the same command again: they are made anew",
+                    "run the same command again: they are made again",
                 )
             yield got.vectors

@@ -67,7 +67,7 @@ def read_vectors(path: PathLike) -> VectorFile:
         with np.load(Path(path).expanduser(), allow_pickle=False) as found:
             return VectorFile(found["ids"], found["vectors"])
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise UserError(f"{path} is no file of vectors: {error}.", "make one with sightline embed") from None
+        raise UserError(f"{path} is not a file of vectors: {error}.", "make one with sightline embed") from None
 
 
 def _zipped(members: Iterable[tuple[str, tuple[int, ...], np.dtype[Any], Iterable[NDArray[Any]]]]) -> Iterator[bytes]:

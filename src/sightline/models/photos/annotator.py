@@ -141,7 +141,7 @@ EVERYDAY = (
     *("swimming", "climbing", "running", "jumping", "dancing", "eating", "smiling"),
     *("soccer", "basketball", "baseball", "tennis", "skateboard", "surfing", "skiing"),
 )
-"""Words that people use of their photographs; most are known by heart, or among those that curves were fitted on."""
+"""Words that people use of their photographs; most were trained on, or had curves fitted."""
 
 
 BY = PHOTOS.name

@@ -120,7 +120,7 @@ class _TensorPickle(pickle.Unpickler):
     def persistent_load(self, pid: Any) -> _Storage:
         kind, dtype, key, _, count, view = pid
         if kind != "storage" or view is not None or dtype not in _TORCH_STORAGES.values():
-            raise pickle.UnpicklingError("it refers to something that is no storage of numbers")
+            raise pickle.UnpicklingError("it refers to something that is not a storage of numbers")
         return _Storage(str(key), dtype, int(count))
 
 

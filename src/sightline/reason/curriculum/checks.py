@@ -34,7 +34,7 @@ MOST = 0.5
 NEARLY = 0.8
 """From this likeness on, a target step is shown in one place nearly word for word."""
 _FEWEST = 4
-"""A step of fewer words is no text that could be copied, unless it is a whole sentence of what is shown."""
+"""A step of fewer words is not text that could be copied, unless it is a whole sentence of what is shown."""
 _SKIP = 0.5
 """What a word costs that one of two texts has and the other has not."""
 

@@ -216,7 +216,7 @@ def curriculum(
     out:
         The folder to write; of a curriculum that is there already the files are replaced, what else lies there stays.
     format:
-        Whose training tool is to read it.
+        The training tool that is to read it.
     tokens:
         Repeat or cut records until the whole has so many tokens: plans become comparable.
     limit_tokens:
@@ -235,7 +235,7 @@ def curriculum(
     pictures:
         "copy" the pictures into the folder, "link" them (hard links), or "leave" them where they are.
     leak_reader:
-        Who guesses answers from the text alone: "ngram", trained here, or a chat model (MODEL or MODEL@URL), paid for.
+        What guesses answers from the text alone: "ngram", trained here, or a chat model (MODEL or MODEL@URL), paid for.
     limit:
         Take only the first questions.
     seed:

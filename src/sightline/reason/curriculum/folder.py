@@ -1,4 +1,4 @@
-"""The folder of a curriculum: written anew, it replaces its own files alone."""
+"""The folder of a curriculum: written again, it replaces its own files alone."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ def _refuse_others(before: Path, own: set[str], written: list[str]) -> None:
     for name in written:
         if name not in own and (is_listed or "/" not in name) and os.path.lexists(before / name):
             raise UserError(
-                f"{before / name} is not of the curriculum that lies there, and would be lost.",
+                f"{before / name} does not belong to the curriculum there, and would be lost.",
                 "move it, or choose another --out",
             )
 
 
 def _keep_others(before: Path, own: set[str], folder: Path) -> None:
-    """Bring along what others put into folders that are written anew; the rest of the place stays by itself."""
+    """Bring along what others put into folders that are written again; the rest of the place stays by itself."""
     for name in {*(name.partition("/")[0] for name in own), *(entry.name for entry in folder.iterdir())}:
         for path in (before / name).rglob("*"):
             kept = folder / path.relative_to(before)

@@ -77,7 +77,7 @@ class CompiledCurriculum:
         return f"../{re.sub(r'[^A-Za-z0-9._-]+', '-', self.plan.name)}-{self.seed}-trained"
 
     def records(self, only: StageLayout | None = None) -> Iterator[CurriculumRecord]:
-        """The records of one stage, or of all; each time anew."""
+        """The records of one stage, or of all; each time again."""
         order = 0
         for stage in self.stages:
             for form, row in zip(stage.entries.forms.tolist(), stage.entries.rows.tolist(), strict=True):

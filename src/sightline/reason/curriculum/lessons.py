@@ -21,7 +21,7 @@ from sightline.types import Benchmark, Choice, Option, Part, PictureRef, Step, T
 
 _FLAGS = re.IGNORECASE | re.VERBOSE
 _PICTURE = r"(?:picture|image|photograph|photo)"
-# A measure, a share, the name of a file or the 5th of something is no picture's number.
+# A measure, a share, the name of a file or the 5th of something is not a picture's number.
 _NUMBER = r"\d{1,3}(?!\w|[.,]\w|\s*(?:%|°|[x×]\s*\d)|\s+(?:by\s+\d|percent|pixels|degrees|times)\b)"
 # What stands in quotation marks is written in a picture.
 _NAMED = re.compile(

@@ -1,6 +1,6 @@
 """The pictures of a curriculum: copied or linked into its folder, so that it can go to another machine, or left.
 
-One that a tool could show otherwise than models saw it (by its EXIF orientation, say) is drawn anew instead. The name
+One that a tool could show otherwise than models saw it (by its EXIF orientation, say) is drawn again instead. The name
 of a copy ends as what it is, whatever the picture is called.
 """
 
@@ -46,7 +46,7 @@ _LONGEST = 255
 
 
 class _Copy(NamedTuple):
-    """What becomes of a file: the format of its copy, and whether that is drawn anew."""
+    """What becomes of a file: the format of its copy, and whether that is drawn again."""
 
     format: str
     anew: bool
@@ -114,7 +114,7 @@ class CurriculumPictures:
 
 
 def _copy_of(source: Path) -> _Copy:
-    """A file that looks otherwise to tools that turn nothing than models were shown it is drawn anew."""
+    """A file that looks otherwise to tools that turn nothing than models were shown it is drawn again."""
     try:
         with source.open("rb") as file:
             format_ = identify(file.read(64)) or ""

@@ -155,7 +155,7 @@ def _read(path: Path, before: tuple[Path, ...]) -> CurriculumPlan:
         data = tomllib.loads(path.read_text("utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UserError(
-            f"{path} is no TOML file: {error}.", "see docs/curriculum.md for what a plan looks like"
+            f"{path} is not a TOML file: {error}.", "see docs/curriculum.md for what a plan looks like"
         ) from None
     try:
         file = _PlanFile.model_validate(data)

@@ -95,7 +95,7 @@ class QuestionPool:
         return len(self._places)
 
     def lesson(self, row: int) -> Lesson:
-        """One lesson, made anew from the benchmark's lines."""
+        """One lesson, made again from the benchmark's lines."""
         query = "SELECT task, truth FROM lessons WHERE place = ?"
         task_line, truth_line = self._database.execute(query, (int(self._places[row]),)).fetchone()
         task = TASKS.to_value(TASKS.schema.validate_json(task_line))

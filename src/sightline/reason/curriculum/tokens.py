@@ -90,7 +90,7 @@ def _load(given: str, local_only: bool) -> Any:
         return Tokenizer.from_file(str(file)) if file.is_file() else Tokenizer.from_pretrained(given)
     except Exception as error:  # The package raises bare exceptions for any fault.
         raise UserError(
-            f"{given} is no tokenizer that can be had: {error}.", "name a tokenizer.json or its folder"
+            f"{given} can't be loaded as a tokenizer: {error}.", "name a tokenizer.json or its folder"
         ) from None
 
 
@@ -110,6 +110,6 @@ def unusable(path: Path | None, max_pixels: int) -> str | None:
     except OSError as error:
         return f"can't be read at {path}: {error.strerror}"
     except RefusedError as error:
-        named = {"not a picture": "is no picture", "bomb": "is too large", "unreadable": "can't be decoded"}
+        named = {"not a picture": "is not a picture", "bomb": "is too large", "unreadable": "can't be decoded"}
         return f"{named.get(error.reason, f'is {error.reason}')}: {error.detail}"
     return None

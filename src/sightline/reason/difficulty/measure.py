@@ -93,7 +93,7 @@ def difficulty(
     place = optional_path(out, "the folder to write")
     _refuse_idle(by, made, model, max_tokens)
     if place is None and not session.calls.plan:
-        raise UserError("there is no place for the benchmark with difficulty.", "say where: --out FOLDER")
+        raise UserError("No folder is given for the benchmark with difficulty.", "Give one: --out FOLDER.")
     if by in ("run", "turns"):
         return _from_run(by, source, made, place, rule, easy_turns, session)
     drawn = PRESETS[preset] if max_tokens is None else replace(PRESETS[preset], max_tokens=max_tokens)
@@ -102,7 +102,7 @@ def difficulty(
 
 
 def _refuse_idle(by: str, run: Path | None, model: str | None, max_tokens: int | None) -> None:
-    """What was named and would not be used is no wish to ignore in silence."""
+    """What was named and would not be used is not a wish to ignore in silence."""
     asks = by in ("samples", "judge")
     if asks and run is not None:
         raise UserError(f"--by {by} asks a model, and does not look at --run {run}.", "leave it out, or say --by run")

@@ -62,9 +62,11 @@ class BucketRule:
 
     def __post_init__(self) -> None:
         if not 0 < self.easy < 1:
-            raise UserError(f"a pass rate of {self.easy:g} tells no easy from hard.", "give a rate such as 0.7")
+            raise UserError(
+                f"a pass rate of {self.easy:g} does not separate easy from hard.", "give a rate such as 0.7"
+            )
         if self.samples < 1 or self.least < 1:
-            raise UserError("no sample at all tells nothing.", "give a number from 1 on, such as 10")
+            raise UserError("no sample at all tells nothing.", "give at least 1, such as 10")
 
     def is_clear(self, passes: int, samples: int) -> bool:
         """Can sampling stop here?"""

@@ -96,9 +96,9 @@ class SamplingSettings:
 class SampleCounts:
     """What came of one question: right replies, replies, and what could not be counted.
 
-    `options` counts what was chosen (`unread` where no option could be read, which is no pass); `unfinished` are those
+    `options` counts what was chosen (`unread` where none could be read: no pass); `unfinished` are those
     of the replies that were cut off, empty or refused, by kind: none of them passes. `failures` are calls that brought
-    no reply, by kind: they are no samples. `usd` is what is known of the money that was spent now, also on those:
+    no reply, by kind: they are not samples. `usd` is what is known of the money that was spent now, also on those:
     `unpriced` ones cost more. `right`: did each reply pass, in their order?
     """
 

@@ -111,7 +111,7 @@ def steps(
             price_steps(work, StepSettings(require_model(model), repairs, tell_answer, parameters), again=again)
         )
     if out is None:
-        raise UserError("there is no place for the benchmark with steps.", "say where: --out FOLDER")
+        raise UserError("No folder is given for the benchmark with steps.", "Give one: --out FOLDER.")
     nobody = model is None and reviewed is not None
     settings = None if nobody else StepSettings(require_model(model), repairs, tell_answer, parameters)
     place, mended = as_path(out, "the folder to write"), optional_path(reviewed, "a steps-review.jsonl")

@@ -50,7 +50,7 @@ def known_language(code: str) -> str | None:
     """A code as rules have it; `any` is None, and what can't be told is refused before all of it is rejected."""
     if code != "any" and code not in LANGUAGES:
         raise UserError(
-            f'"{code}" is no language that can be told.', f"say {', '.join(sorted(LANGUAGES))}, or any for all"
+            f'"{code}" is not a language that can be told.', f"say {', '.join(sorted(LANGUAGES))}, or any for all"
         )
     return None if code == "any" else code
 

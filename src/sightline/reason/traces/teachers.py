@@ -44,7 +44,7 @@ _TYPICAL_CLAIM = "The picture shows a brown dog that runs along a wet beach in t
 def parse_reply(reply: ChatReply | Failure) -> TeacherReply | Failure:
     """Thinking and answer of a reply, whatever tags they came in; without an answer it is a failure.
 
-    What came of a reply that was cut off or declined is said, too: its `finish` tells that it is no trace.
+    What came of a reply that was cut off or declined is said, too: its `finish` tells that it is not a trace.
     """
     if isinstance(reply, Failure):
         return _cut_off(reply)

@@ -93,7 +93,7 @@ def think(
     shard_rows:
         Rows of a shard.
     retry_failed:
-        Ask those again that failed where another try may help; what others said there is kept, and not asked again.
+        Ask again where a call failed and another try may help; other replies there are kept.
     max_tokens, temperature, reasoning_effort:
         Fields of every request to a teacher.
     limit:
@@ -154,7 +154,7 @@ def think(
         },
     )
     if out is None and not session.calls.plan:
-        raise UserError("there is no place for the traces.", "say where: --out FOLDER")
+        raise UserError("No folder is given for the traces.", "Give one: --out FOLDER.")
     place = optional_path(out, "the folder to write")
     pictures = _pictures(source, labels, metadata, session)
     file = optional_path(vectors, "a file of vectors")
@@ -174,7 +174,7 @@ def _teachers(given: str | Sequence[str], samples: int | None) -> tuple[Teacher,
     named = [Teacher.parse(name) for name in ([given] if isinstance(given, str) else given)]
     if not named:
         example = "--teacher openai/gpt-5-mini --teacher ollama/llava"
-        raise UserError("nobody is asked yet.", f"say who, for example {example}")
+        raise UserError("No model is named.", f"Name one, for example {example}.")
     return numbered_teachers(tuple(named * (samples or (2 if len(named) == 1 else 1))))
 
 
@@ -195,4 +195,4 @@ def _skipped(skipped: Mapping[str, int]) -> tuple[str, ...]:
     if not skipped:
         return ()
     reasons = ", ".join(f"{count:,} {reason}" for reason, count in skipped.items())
-    return (f"{counted(sum(skipped.values()), 'file')} passed over: {reasons}",)
+    return (f"{counted(sum(skipped.values()), 'file')} skipped: {reasons}",)

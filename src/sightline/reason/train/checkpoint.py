@@ -145,7 +145,7 @@ class Checkpoints:
         if damaged:
             raise UserError(
                 f"{damaged[0]}: this checkpoint is damaged, and there is no whole one before it.",
-                f"copy it again from where it is whole, or delete {damaged[0].parent} and begin anew",
+                f"copy it again from where it is whole, or delete {damaged[0].parent} and begin again",
             )
         return None
 

@@ -28,7 +28,7 @@ ROUND = 64
 
 @dataclass(frozen=True, slots=True)
 class TrainBatch:
-    """What the model takes, the labels (IGNORED without loss); how many tokens are no padding, how many are said."""
+    """What the model takes, the labels (IGNORED without loss); how many tokens are not padding, how many are said."""
 
     inputs: dict[str, Tensor]
     labels: Tensor

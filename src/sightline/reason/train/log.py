@@ -40,7 +40,7 @@ class TrainLog:
                 found.append(json.loads(line))
             except ValueError:
                 if number < len(lines):
-                    raise UserError(f"{self.file}:{number}: this is no JSON.", "delete that line") from None
+                    raise UserError(f"{self.file}:{number}: this is not JSON.", "delete that line") from None
         return found
 
 

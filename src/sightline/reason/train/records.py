@@ -90,7 +90,9 @@ def read_stages(folder: Path, wanted: Sequence[str] = ()) -> list[StageFile]:
     """The stages in the order of the training, or only those that are wanted, in the same order."""
     index = folder / STAGES
     if not index.is_file():
-        raise UserError(f"{folder}: this is no curriculum, for it has no {STAGES}.", "make one: sightline curriculum")
+        raise UserError(
+            f"{folder}: this is not a curriculum, for it has no {STAGES}.", "make one: sightline curriculum"
+        )
     rows = _parsed(index.read_bytes().removeprefix(_BOM), str(index))
     if not isinstance(rows, list) or not rows:
         raise UserError(f"{index}: there are no stages in it.", "make it again: sightline curriculum")
@@ -150,9 +152,9 @@ def _parsed(text: bytes, where: str) -> Any:
     try:
         return json.loads(text.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise UserError(f"{where}: this is no UTF-8: {error}.", f"save it as UTF-8, or {_AGAIN}") from None
+        raise UserError(f"{where}: this is not UTF-8: {error}.", f"save it as UTF-8, or {_AGAIN}") from None
     except ValueError as error:
-        raise UserError(f"{where}: this is no JSON: {error}.", f"mend it, or {_AGAIN}") from None
+        raise UserError(f"{where}: this is not JSON: {error}.", f"mend it, or {_AGAIN}") from None
 
 
 def _other_format(where: str) -> UserError:

@@ -202,7 +202,7 @@ class Interrupted(KeyboardInterrupt):
 
     def __init__(self, out: Path, steps: int) -> None:
         kept = f"{steps:,} steps are kept in {out}; the same command with --resume goes on from there"
-        super().__init__(f"stopped: {kept if steps else f'nothing was kept in {out} yet, begin anew'}.")
+        super().__init__(f"stopped: {kept if steps else f'nothing was kept in {out} yet, begin again'}.")
 
 
 def _check_out(keeper: Checkpoints, resume: bool) -> None:

@@ -85,7 +85,7 @@ def _uncompared(section: ReportSection, metric: str, kind: str) -> str:
 
 
 def _withheld(section: ReportSection, metric: str, best: str) -> str | None:
-    """The warning for which the first one is no winner although it can be told apart from another."""
+    """The warning for which the first one is not a winner although it can be told apart from another."""
     level = 0.95 if section.comparison is None else section.comparison.level
     pairs = [pair for pair in section.pairs(metric) if best in (pair.first, pair.second)]
     return next((pair.no_win for pair in pairs if pair.significant(level) and pair.no_win is not None), None)

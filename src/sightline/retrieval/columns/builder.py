@@ -211,7 +211,7 @@ def _times(values: Sequence[datetime | None]) -> TimeColumn:
 
 
 def _texts(values: Sequence[str | None]) -> TextColumn:
-    """Empty text is no text."""
+    """Empty text is not text."""
     codes, vocabulary = _factorise(values)
     return TextColumn(codes, vocabulary)
 

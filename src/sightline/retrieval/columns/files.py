@@ -35,7 +35,7 @@ _MAGIC = b"SIGHTCOL"
 _SCHEMA = 2
 _START = len(_MAGIC) + 16
 _ALIGNMENT = 64
-_FIX = "build the index again: sightline index makes this file anew"
+_FIX = "build the index again: sightline index makes this file again"
 _Arrays: TypeAlias = Sequence[NDArray[Any]]
 
 

@@ -184,7 +184,7 @@ def build_index(
 
 
 def _manifest_before(folder: Path, rebuild: bool) -> IndexManifest | None:
-    """How the index was built; one that can't be read is none, where all is made anew."""
+    """How the index was built; one that can't be read is none, where all is made again."""
     try:
         return read_manifest(folder)
     except DamagedError:

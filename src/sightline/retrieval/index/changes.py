@@ -170,7 +170,7 @@ def carry_over(folder: Path, table: IndexTable) -> None:
         _copy(aside, table)
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.OperationalError) and "no such table" not in str(error):
-            raise  # A full disk is no damage: it waits for the next time.
+            raise  # A full disk is not damage: it waits for the next time.
         _log.warning("what was said of the pictures can't be read (%s): give it again, with --annotations", error)
     for ending in ("", "-wal", "-shm"):
         (folder / f"{_ASIDE}{ending}").unlink(missing_ok=True)

@@ -106,7 +106,7 @@ def read_manifest(folder: Path) -> IndexManifest | None:
 
 def _fix(folder: Path) -> str:
     return (
-        f"make it anew: sightline index [BENCH] --name {folder.name} --rebuild, with the benchmark that it was of and "
+        f"make it again: sightline index [BENCH] --name {folder.name} --rebuild, with the benchmark that it was of and "
         "the --embedder that built it, where it was not the usual one"
     )
 

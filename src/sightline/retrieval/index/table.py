@@ -122,7 +122,7 @@ def noticing_damage(folder: Path) -> Iterator[None]:
 
 
 def _is_damaged(path: Path) -> bool:
-    """A lock, a full disk, and another database that is damaged, are no damage of this one."""
+    """A lock, a full disk, and another database that is damaged, are not damage of this one."""
     if not path.is_file():
         return False
     try:

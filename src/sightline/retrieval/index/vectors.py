@@ -161,7 +161,7 @@ class VectorStep:
         try:
             return open_vector_store(self._backend, folder, dim, create=True)
         except DamagedError as error:
-            _log.warning("%s It is made anew.", error.message)
+            _log.warning("%s It is made again.", error.message)
             shutil.rmtree(folder)
             return open_vector_store(self._backend, folder, dim, create=True)
 

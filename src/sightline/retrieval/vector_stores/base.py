@@ -33,7 +33,7 @@ _OTHER_MODEL = "the index was built by another embedder: name that one, or build
 
 
 class DamagedError(UserError):
-    """The files of a back-end are not what was written to them; they can be made anew from the workspace's vectors."""
+    """The files of a back-end are not what was written to them; they can be made again from the workspace's vectors."""
 
 
 def rebuild_fix(folder: Path) -> str:
@@ -41,8 +41,8 @@ def rebuild_fix(folder: Path) -> str:
     index = folder.parent if folder.name.startswith(("pictures-", "captions-")) else folder
     from_cache = "vectors come from the workspace; nothing is embedded again"
     if index.name.startswith("run-"):
-        return f"remove {index}: the next run makes it anew ({from_cache})"
-    return f"make it anew: sightline index --name {index.name} --rebuild ({from_cache})"
+        return f"remove {index}: the next run makes it again ({from_cache})"
+    return f"make it again: sightline index --name {index.name} --rebuild ({from_cache})"
 
 
 class VectorStoreGoneError(SightlineError):
@@ -229,7 +229,7 @@ def as_rows(rows: Rows) -> Rows:
     """Row numbers as int64; negative ones are refused."""
     numbers = np.ascontiguousarray(rows, dtype=np.int64)
     if len(numbers) and int(numbers.min()) < 0:
-        raise ValueError(f"{int(numbers.min())} is no row: rows count from 0")
+        raise ValueError(f"{int(numbers.min())} is not a row: rows count from 0")
     return numbers
 
 

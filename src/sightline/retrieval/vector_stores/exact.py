@@ -264,7 +264,7 @@ class ExactIndex:
             self.slots.append(rows, vectors)
 
     def remove(self, rows: Rows) -> None:
-        """Forget rows; those that are not there are passed over."""
+        """Forget rows; those that are not there are skipped."""
         self.slots.remove(as_rows(rows))
 
     def rows(self) -> Rows:

@@ -144,7 +144,7 @@ class ApproximateIndex(ExactIndex):
         with needs_extra('the back-end "faiss"', "ann"):
             import faiss
         if not 0 < recall <= 1:
-            raise UserError(f"recall={recall} is no share.", "give a number above 0, at most 1")
+            raise UserError(f"recall={recall} is not a share.", "give a number above 0, at most 1")
         self._faiss, self._folder = faiss, folder
         self._nlist, self._nprobe, self._wanted, self._least = nlist, nprobe, recall, least
         super().__init__(folder, dim, create=create)
@@ -300,7 +300,7 @@ class ApproximateIndex(ExactIndex):
         try:
             read = read_json(note)
             built = IvfState(**{**read, "sums": tuple(read["sums"])})
-        except (TypeError, KeyError, UserError):  # Of an earlier version, or damaged: built anew by the next `flush`.
+        except (TypeError, KeyError, UserError):  # Of an earlier version, or damaged: built again by the next `flush`.
             return
         path = self._lists(built)
         if built.generation != self.slots.generation or not path.is_file():

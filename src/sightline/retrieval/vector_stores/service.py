@@ -121,7 +121,7 @@ class ServiceIndex(ABC):
                     self._upsert(rows[part], vectors[part])
 
     def remove(self, rows: Rows) -> None:
-        """Forget rows; those that are not there are passed over."""
+        """Forget rows; those that are not there are skipped."""
         unwanted = as_rows(rows)
         for part in _parts(len(unwanted), self.page):
             with self._answering():

@@ -110,7 +110,7 @@ class Slots:
             self._look_over(whole=create)
         except (sqlite3.DatabaseError, UserError) as error:
             cause = error.__context__ if isinstance(error, UserError) else error
-            # A lock, a full disk or another width is no damage.
+            # A lock, a full disk or another width is not damage.
             if not isinstance(cause, sqlite3.DatabaseError) or isinstance(cause, sqlite3.OperationalError):
                 raise
             raise self._damaged(f"{folder / FILE_NAME} is damaged: {cause}.") from error

@@ -99,7 +99,7 @@ class WeaviateIndex(ServiceIndex):
         url = urlsplit(self._address)
         if url.scheme not in ("http", "https") or not url.hostname:
             raise UserError(
-                "the address after weaviate: is no http address.", "for example weaviate:http://localhost:8080"
+                "the address after weaviate: is not an http address.", "for example weaviate:http://localhost:8080"
             )
         secure, key = url.scheme == "https", os.environ.get(KEY)
         return self._weaviate.connect_to_custom(

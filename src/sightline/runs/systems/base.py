@@ -171,7 +171,7 @@ def words_of_task(task: Task, language: str | None = None) -> str | Failure:
 
 
 def own_pictures(task: Task, allowed: bool) -> frozenset[str]:
-    """The pictures of the prompt, which are no answers unless they are `allowed` to be; none of them then."""
+    """The pictures of the prompt, which are not answers unless they are `allowed` to be; none of them then."""
     return frozenset() if allowed else frozenset(ref.id for ref in task.pictures)
 
 

@@ -151,7 +151,7 @@ def _refuse_unordered(task: str, said: Ranking) -> None:
         )
     if any(after > before for before, after in pairwise(said.scores)):
         raise UserError(
-            f'the scores of task "{task}" do not fall from place to place; distances are no scores.',
+            f'the scores of task "{task}" do not fall from place to place; distances are not scores.',
             "cut by k: cut:run=…,by=k",
         )
 

@@ -319,7 +319,7 @@ class HttpSystem:
         except aiohttp.ClientConnectionError as error:
             failure = Failure("unreachable", f"the service can't be reached: {_why(error)}", retryable=True)
         except aiohttp.ClientError as error:
-            failure = Failure("malformed", f"the reply is no HTTP: {_why(error)}")
+            failure = Failure("malformed", f"the reply is not HTTP: {_why(error)}")
         return _Reply(time.perf_counter() - started, failure=failure)
 
     def _open_session(self) -> aiohttp.ClientSession:

@@ -298,7 +298,7 @@ class Retriever:
         if found.stopped is not None:  # The rest of the run would only fail: it goes on with another budget.
             raise found.stopped
         calls = () if self._paid is None else self._paid.of(task.id)
-        if found.failures:  # A ranking that was only partly re-ranked is no answer of this system.
+        if found.failures:  # A ranking that was only partly re-ranked is not an answer of this system.
             return Outcome(Failure("rerank", "; ".join(found.notes), retryable=True), seconds, self._usd, calls)
         left_out = own_pictures(task, self._options.own)
         kept = [(hit.picture.id, hit.score) for hit in found.hits if hit.picture.id not in left_out]

@@ -242,7 +242,7 @@ def _decisions(fields: Mapping[str, str]) -> list[tuple[str, Grade]]:
         return [(fields[f"shown-{at}"], _FITS if f"fits-{at}" in fields else _OTHERS) for at in shown]
     said = fields.get("decision", "")
     if said not in map(str, get_args(Grade)):
-        raise HTTPException(400, "That is no decision: a grade from 0 to 3, skip, or can't tell.")
+        raise HTTPException(400, "That is not a decision: a grade from 0 to 3, skip, or can't tell.")
     return [(fields.get("picture", ""), cast("Grade", int(said) if said.isdecimal() else said))]
 
 

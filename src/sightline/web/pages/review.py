@@ -180,7 +180,7 @@ def decide(request: Request, fields: Mapping[str, str]) -> Response:
         raise HTTPException(400, "Say who you are first: every decision has a name.")
     task, picture = fields.get("task", ""), fields.get("picture") or None
     if task not in loaded.benchmark.tasks or (picture is not None and picture not in loaded.benchmark.corpus.pictures):
-        raise HTTPException(400, "That is no task and picture of this benchmark.")
+        raise HTTPException(400, "That is not a task and picture of this benchmark.")
     decision = _decision(loaded.benchmark.tasks[task], picture, fields)
     if picture is not None and _resolves(state, loaded, person, (task, picture)):
         decision = f"{decision}: {RESOLVED}"
@@ -214,14 +214,14 @@ def _decision(task: Task, picture: str | None, fields: Mapping[str, str]) -> str
         return f"{REWORD}{words}"
     if picture is not None:
         if said not in _OF_PICTURES:
-            raise HTTPException(400, "That is no decision: relevant, not relevant, or a grade from 0 to 3.")
+            raise HTTPException(400, "That is not a decision: relevant, not relevant, or a grade from 0 to 3.")
         return said
     if said == "answer" and words and task.kind == "answer":
         return f"{ANSWER}{words}"
     if said.startswith(OPTION) and said.removeprefix(OPTION) in {option.key for option in task.options}:
         return said
     if said not in ("accept", "reject"):
-        raise HTTPException(400, "That is no decision: accept, reject, or give the answer.")
+        raise HTTPException(400, "That is not a decision: accept, reject, or give the answer.")
     return f"{REJECT}{words}" if said == "reject" and words else said
 
 
@@ -271,7 +271,9 @@ def addressed(request: Request, fields: Mapping[str, str]) -> tuple[AppState, Lo
     """The benchmark that a form is about: the one that its page showed, or none."""
     state, loaded = of(request)
     if fields.get("of", loaded.mark) != loaded.mark:
-        raise HTTPException(409, "The benchmark has changed since this page was made. Nothing was saved: load it anew.")
+        raise HTTPException(
+            409, "The benchmark has changed since this page was made. Nothing was saved: load it again."
+        )
     return state, loaded
 
 

@@ -49,7 +49,7 @@ def world_to_text(made: WorldDemo) -> str:
     def between(one: Estimate) -> str:
         return f"{share(one.mean)} ({one.no_interval or f'{share(one.low)} to {share(one.high)}'})"
 
-    rows = [["system", f"{RANKED}, made labels", f"{RANKED}, exact truth", f"{SET}, exact sets", "cost", "p50"]]
+    rows = [["system", f"{RANKED}, generated labels", f"{RANKED}, ground truth", f"{SET}, exact sets", "cost", "p50"]]
     for name in SYSTEMS:
         spent = found.found.spending(name)
         standings = (
@@ -64,7 +64,7 @@ def world_to_text(made: WorldDemo) -> str:
     return "\n".join(
         [
             f"\na life of {pictures} → a benchmark of {queries} queries, {audit.labels:,} judgments",
-            f"against the exact truth: {between(audit.right)} of the labels are right",
+            f"against the ground truth: {between(audit.right)} of the labels are right",
             f"  precision {between(audit.precision)} · recall {between(audit.recall)}",
             "",
             *table,

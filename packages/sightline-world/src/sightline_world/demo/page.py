@@ -54,14 +54,14 @@ _TRUTH = (
 )
 _FOUND = (
     "What each system found first for the queries on which those that look at pictures differ most. Marks are those of "
-    "the exact truth; what has none is wrong."
+    "the ground truth; what has none is wrong."
 )
 _SYSTEMS = (
     "text only reads when, where and with what pictures were taken, and looks at none. embedder compares vectors. "
     "hybrid adds the words of the annotations. agent plans, searches, filters by metadata and looks; it is rule-based. "
-    "hybrid and agent see through the model that also judged, so the made labels may favour them; the exact truth does "
-    "not. For exact "
-    "sets, rankings are cut where the other tasks say. Systems that share a letter can't be told apart."
+    "hybrid and agent see through the model that also judged, so the generated labels may favour them; the "
+    "ground truth does not. For exact sets, rankings are cut where the other tasks say. Systems that share a letter "
+    "can't be told apart."
 )
 
 
@@ -162,7 +162,7 @@ def write_world_page(found: WorldFound, life: Path, path: Path) -> Path:
     page = replace(
         page,
         title="Sightline demo",
-        subtitle=f"{counted(found.scanned.pictures, 'picture')} of an invented life, {page.subtitle}",
+        subtitle=f"{counted(found.scanned.pictures, 'picture')} of a synthetic photo history, {page.subtitle}",
         chapters=[*_chapters(found, {shot.id: shot for shot in read_shots(life)}), *page.chapters],
     )
     tables = {
@@ -186,8 +186,8 @@ def _chapters(found: WorldFound, shots: Mapping[str, ShotTruth]) -> Iterator[Cha
 def _table(found: WorldFound) -> TableBlock:
     head = (
         "system",
-        f"{RANKED}, made labels",
-        f"{RANKED}, exact truth",
+        f"{RANKED}, generated labels",
+        f"{RANKED}, ground truth",
         f"{SET}, exact sets",
         "cost",
         "p50 of a query",

@@ -1,4 +1,4 @@
-"""What the demo found on a synthetic photo history: labels against the exact truth, and what each system found.
+"""What the demo found on a synthetic photo history: labels against the ground truth, and what each system found.
 
 What a query is true of is told by the exact scenes: the words are taken apart by a grammar, and nobody looks at a
 picture. Each claim of a query is held against what was drawn. It is *surely* so when it holds both with all that was
@@ -172,7 +172,7 @@ def _among(pairs: Iterable[tuple[str, str]], found: set[tuple[str, str]]) -> dic
 class WorldFound:
     """A life, the benchmark that was made of it and how right it is, and four systems on that and on exact sets.
 
-    `exact` compares the runs of `found` once more, by the exact truth in place of the made labels.
+    `exact` compares the runs of `found` once more, by the ground truth in place of the generated labels.
     """
 
     life: SyntheticHistory
@@ -194,7 +194,7 @@ class WorldFound:
             "systems": {name: self._system(name) for name in SYSTEMS},
             "comparisons": {
                 "search": asdict(self.found.comparison),
-                "search by the exact truth": asdict(self.exact),
+                "search by the ground truth": asdict(self.exact),
                 "sets": asdict(self.selected.comparison),
             },
         }
@@ -203,7 +203,7 @@ class WorldFound:
         spent = self.found.spending(name)
         return {
             RANKED: asdict(self.found.standing(name, RANKED)),
-            f"{RANKED} by the exact truth": asdict(standing(self.exact, name, RANKED)),
+            f"{RANKED} by the ground truth": asdict(standing(self.exact, name, RANKED)),
             SET: asdict(self.selected.standing(name, SET)),
             "usd": spent.usd,
             "p50": spent.p50,
