@@ -19,17 +19,17 @@ from typing import Any
 import numpy as np
 import pytest
 import ray_stages
-from pictures import random_picture
 from ray_desk import ray_or_skip
 from test_calls_kill import asked_since, counting_server
-from tiny_clip import write_tiny_clip
 
 import sightline
+from pictures import random_picture
 from sightline.benchmark.folder import write_benchmark
 from sightline.calls.file_map import file_map
 from sightline.engine.worker_pool import Died
 from sightline.errors import StoppedError, UserError
 from sightline.types import Answer
+from tiny_clip import write_tiny_clip
 
 pytestmark = pytest.mark.slow
 _NODE = {"num_cpus": 1, "object_store_memory": 100 * 2**20}
