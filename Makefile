@@ -13,7 +13,9 @@ PIP := -m pip install --quiet --disable-pip-version-check
 BOTH := pyproject.toml packages/sightline-world/pyproject.toml
 # One more process than cores, because tests of servers also wait. Each takes a part in order, so that what a file of
 # tests sets up is set up once; whoever is done helps the others.
-PYTEST := -m pytest -n $(shell expr 1 + $$(getconf _NPROCESSORS_ONLN)) --dist worksteal
+# What is compiled once is kept: tests start hundreds of processes, and each would compile every module again.
+unexport PYTHONDONTWRITEBYTECODE
+PYTEST := -m pytest --durations=15 -n $(shell expr 1 + $$(getconf _NPROCESSORS_ONLN)) --dist worksteal
 
 .PHONY: demo test test-all test-core test-interop check bench docs docs-serve clean install
 

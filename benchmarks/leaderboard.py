@@ -20,9 +20,8 @@ import numpy as np
 
 from sightline.metrics.scores import Scores, TaskScore, write_scores
 from sightline.metrics.statistics.estimates import estimate
-from sightline.metrics.statistics.max_t import max_t
 from sightline.metrics.statistics.paired import paired_difference
-from sightline.metrics.statistics.significance import holm
+from sightline.metrics.statistics.significance import holm, max_t
 from sightline.reports.leaderboard import leaderboard
 from sightline.runs.folder import write_run
 from sightline.types import Attempt, LedgerEntry, Ranking, Run

@@ -129,7 +129,7 @@ def rates(cases: list[LabelledReply], read: Reader) -> Rates:
 
 def main(arguments: list[str]) -> None:
     names = [name for name in _TEMPLATES if name.startswith("held_out")] if "--held-out" in arguments else []
-    for name in ("developed", *names):
+    for name in ("developed", "developed_later", *names):
         cases = list(replies(_TEMPLATES[name]))
         print(f"{name}: {len({(case.language, case.template) for case in cases})} templates")
         for reader, read in READERS.items():

@@ -18,13 +18,12 @@ from sightline.metrics.labels.corrected import (
     Corrected,
     JudgedPairs,
     correct,
-    correct_difference,
-    correct_queries,
     t_half_width,
 )
 from sightline.metrics.labels.targets import Target, frozen_relevant, target
 from sightline.metrics.statistics.intervals import wilson
 from trust_draws import draw_pairs, informative_rates, proportional_rates
+from trust_whole_queries import correct_difference, correct_queries
 from trust_worlds import (
     ACCURACIES,
     DEPTH,

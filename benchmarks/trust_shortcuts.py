@@ -34,7 +34,7 @@ from PIL import Image, ImageEnhance, ImageOps, JpegImagePlugin  # noqa: E402
 
 from sightline.metrics.statistics.intervals import wilson  # noqa: E402
 from sightline.retrieval.bm25 import query_words  # noqa: E402
-from sightline.runs.shortcuts.file_facts import CorpusFiles, read_files  # noqa: E402
+from sightline.runs.shortcuts.facts import CorpusFiles, read_files  # noqa: E402
 from sightline.runs.shortcuts.report import ShortcutReport, learn_shortcut  # noqa: E402
 from sightline.types import Benchmark, Corpus, Picture, Relevance, Rights, Task  # noqa: E402
 

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
+import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -23,6 +26,9 @@ from PIL import Image
 
 import sightline
 from search_tools import Colours
+from sightline.benchmark.folder import write_benchmark
+from sightline.runs.folder import read_run
+from sightline.types import Ranking
 
 ADAPTERS = Path(__file__).parents[1] / "examples" / "adapters"
 COLOURS = {"red": (220, 20, 20), "green": (20, 200, 20), "blue": (20, 20, 220)}
@@ -119,6 +125,28 @@ def test_immich(bench: sightline.Benchmark, by: str) -> None:
         assert max(pages) == 3, "all pages are asked for"
         failed = sightline.run(bench, adapter("immich").Immich(url, "wrong", bench, by).search)
     assert sum(failed.failures.values()) == len(COLOURS)
+
+
+def test_immich_as_a_command_and_names_that_occur_twice(bench: sightline.Benchmark, tmp_path: Path) -> None:
+    def answer(path: str, headers: dict[str, str], body: dict[str, Any]) -> tuple[int, Any]:
+        items = [{"originalFileName": f"{name}.png"} for name in COLOURS if name in body["query"]]
+        return 200, {"assets": {"items": [{"originalFileName": "elsewhere.png"}, *items], "nextPage": None}}
+
+    write_benchmark(bench, tmp_path / "bench")
+    with standing_in(answer) as url:
+        environment = {**os.environ, "IMMICH_URL": url, "IMMICH_API_KEY": "secret"}
+        command = [sys.executable, str(ADAPTERS / "immich.py"), "bench", "--out", "bench/runs/immich"]
+        subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
+    attempts = read_run(tmp_path / "bench" / "runs" / "immich").attempts
+    found = {one.task_id: one.prediction.pictures for one in attempts if isinstance(one.prediction, Ranking)}
+    assert found == {name: (f"2024/{name}.png",) for name in COLOURS}
+
+    twice = sightline.Benchmark.from_tables(["2023/a.png", "2024/a.png"], {"q": "x"}, {"q": {"2023/a.png": 1}})
+    with pytest.raises(SystemExit, match="--by path"):
+        adapter("immich").Immich("http://localhost", "secret", twice)
+    by_path = adapter("immich").Immich("http://localhost", "secret", twice, "path")
+    assert by_path._id({"originalPath": "/upload/me/2024/a.png"}) == "2024/a.png"
+    assert by_path._id({"originalPath": "/upload/me/12024/a.png"}) is None
 
 
 @pytest.mark.parametrize("elastic", [False, True])

@@ -18,7 +18,7 @@ from sightline.io import locks, temporary_files
 from sightline.io.files import whole_folder
 from sightline.io.temporary_files import is_temporary, remove_abandoned, remove_temporary_files
 
-needs_locks = pytest.mark.skipif(not locks.CAN_LOCK, reason="there are no locks here")
+needs_locks = pytest.mark.skipif(not locks.HAS_FLOCK, reason="there are no locks here")
 
 WRITER = """
 import os, sys
@@ -193,7 +193,7 @@ def test_where_there_are_no_locks_folders_are_written_and_none_removed(
     (tmp_path / ".sightline-0123456789abcdef.tmp").mkdir()
     monkeypatch.setattr(temporary_files, "take_lock", refuse)
     write(tmp_path / "one")
-    monkeypatch.setattr(temporary_files, "CAN_LOCK", False)
+    monkeypatch.setattr(temporary_files, "HAS_FLOCK", False)
     write(tmp_path / "two")
     assert names(tmp_path) == {"one", "two", *left}
 

@@ -23,6 +23,8 @@ class Immich:
         self.url, self.key, self.by = url.rstrip("/"), key, by
         ids = benchmark.corpus.pictures
         self.ids = {id_ if by == "path" else PurePosixPath(id_).name: id_ for id_ in ids}
+        if len(self.ids) < len(ids):
+            raise SystemExit("Two pictures of the benchmark have the same file name. Tell them apart with --by path.")
 
     def search(self, query: str, k: int) -> list[str]:
         found: list[str] = []
@@ -36,8 +38,9 @@ class Immich:
     def _id(self, item: dict[str, str]) -> str | None:
         if self.by == "name":
             return self.ids.get(item["originalFileName"])
-        path = item["originalPath"]
-        return next((id_ for id_ in self.ids if path == id_ or path.endswith(f"/{id_}")), None)
+        parts = item["originalPath"].split("/")
+        ends = ("/".join(parts[at:]) for at in range(len(parts)))
+        return next((end for end in ends if end in self.ids), None)
 
     def _ask(self, body: dict[str, object]) -> dict[str, Any]:
         request = urllib.request.Request(

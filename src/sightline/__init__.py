@@ -146,8 +146,8 @@ def __getattr__(name: str) -> object:
     found = getattr(import_module(module), name)
     if name.islower() and name != "dry_run":  # That one hands on what it was given.
         from sightline.arguments import checked
-        from sightline.object_storage import with_copies
 
+        with_copies = import_module("sightline.object_storage").with_copies  # It stands above what imports this module.
         found = globals()[name] = with_copies(checked(found))
         found.__module__ = __name__  # Where `pickle` finds the same function again.
     return found

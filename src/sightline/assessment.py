@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from sightline.benchmark.files import REVIEWS
-from sightline.benchmark.review_decisions import WITHDRAW, grade_of, standing
-from sightline.benchmark.review_file import append_review, read_reviews
+from sightline.benchmark.review_decisions import WITHDRAW, append_review, grade_of, read_reviews, standing
 from sightline.display import Shown
 from sightline.english import counted, listed
 from sightline.errors import UserError, require_at_least, require_one_of
@@ -42,6 +41,7 @@ _UNSURE = ("skip", "can't tell")
 _UNASKED = "nobody is asked about it, and intervals of differences hold whatever the others found there"
 _AT_WORK = timedelta(minutes=2)
 """Who has not decided anything for so long has left; their pictures go to others."""
+_RUNS = "Name their folders: what make --pool kept as BENCH/runs/NAME, or what sightline run wrote."
 _TARGET = f"{METRIC}: DCG of the first {DEPTH} results with gain grade/3, as a share of {DEPTH} perfect results"
 
 
@@ -406,7 +406,7 @@ def assess(
     opened, least = benchmark_of(benchmark), 2 if goal == "compare" else 1
     require_one_of(get_args(Goal), goal=goal)
     if isinstance(runs, str | Path | Run) or not isinstance(runs, Sequence) or len(runs) < least:
-        raise UserError(f"An assessment with goal {goal} needs a list of {least} runs or more.", "Give more runs.")
+        raise UserError(f"An assessment with goal {goal} needs a list of {least} runs or more.", _RUNS)
     if not 0 < half_width < 1:
         raise UserError(f"half_width must be between 0 and 1, not {half_width}.", f"{HALF_WIDTH} is usual.")
     require_at_least(1, people=people)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from html import escape
 from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self, SupportsIndex, TypeVar, overload
 
-from sightline.errors import MissingExtraError, UserError
+from sightline.errors import UserError, needs_extra
 from sightline.markup import Markup, join, tag
 from sightline.plain_text import printable, short
 
@@ -34,31 +35,12 @@ _MOST_PIXELS = 80_000_000
 _FORMATS = ("JPEG", "MPO", "PNG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "HEIF")
 _LINE, _NAME = 160, 40
 
-_STYLE = Markup(
-    ".sightline{font:13px/1.45 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;overflow-x:auto}"
-    ".sightline p{margin:.25em 0}.sightline .sl-title{font-weight:600;margin:.2em 0 .5em}"
-    ".sightline pre{font:12px/1.45 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;margin:.3em 0;background:none}"
-    ".sightline .sl-quiet{opacity:.68}.sightline .sl-bad{color:#d1495b}"
-    ".sightline table{border-collapse:collapse;margin:.3em 0 .6em;border:0;font-size:inherit;"
-    "font-variant-numeric:tabular-nums;border-top:1.5px solid currentColor;border-bottom:1.5px solid currentColor}"
-    # The class twice: notebooks align all cells to the right and shade rows with rules as specific as one class.
-    ".sightline.sightline th,.sightline.sightline td{border:0;background:none;padding:.28em 1.3em .28em 0;"
-    "text-align:left;vertical-align:top;max-width:34em;overflow-wrap:anywhere;white-space:normal}"
-    ".sightline.sightline thead th{font-weight:600;border-bottom:1px solid currentColor;white-space:nowrap}"
-    ".sightline.sightline tbody th{font-weight:500}.sightline.sightline tbody tr{background:none}"
-    ".sightline.sightline tbody tr+tr>*{border-top:1px solid rgba(128,128,128,.22)}"
-    ".sightline.sightline .sl-number{text-align:right;white-space:nowrap}"
-    ".sightline caption{text-align:left;opacity:.68}"
-    ".sightline svg{vertical-align:middle;overflow:visible}"
-    ".sightline .sl-pictures{display:flex;flex-wrap:wrap;gap:.7em;margin:.4em 0}"
-    ".sightline figure{margin:0;width:136px;font-size:12px;line-height:1.35;overflow-wrap:anywhere}"
-    ".sightline .sl-frame{width:136px;height:102px;display:flex;align-items:center;justify-content:center;"
-    "border-radius:4px;background:rgba(128,128,128,.14)}"
-    ".sightline .sl-frame img{max-width:100%;max-height:100%;margin:0;border-radius:3px;display:block}"
-    ".sightline .sl-small .sl-frame{width:76px;height:58px}.sightline .sl-small figure{width:76px}"
-    ".sightline .sl-small{gap:.4em;margin:.1em 0}"
-    ".sightline figcaption{margin-top:.25em}.sightline figcaption b{font-weight:600}"
-)
+
+@cache
+def _style() -> Markup:
+    """The rules of `notebook.css`, as one line."""
+    # They name the class twice: notebooks align all cells to the right and shade rows with rules as specific as one.
+    return Markup("".join(Path(__file__).with_name("notebook.css").read_text("utf-8").split("\n")))
 
 
 class Shown:
@@ -96,18 +78,14 @@ class Frames(Shown):
 
     def to_pandas(self) -> pandas.DataFrame:
         """The records as a pandas data frame; needs the extra `pandas`."""
-        try:
+        with needs_extra(f"{type(self).__name__}.to_pandas", "pandas"):
             import pandas
-        except ImportError as error:
-            raise MissingExtraError(f"{type(self).__name__}.to_pandas", "pandas") from error
         return pandas.DataFrame(self.records())
 
     def to_polars(self) -> polars.DataFrame:
         """The records as a polars data frame; needs the extra `polars`."""
-        try:
+        with needs_extra(f"{type(self).__name__}.to_polars", "polars"):
             import polars
-        except ImportError as error:
-            raise MissingExtraError(f"{type(self).__name__}.to_polars", "polars") from error
         return polars.DataFrame(self.records(), infer_schema_length=None, strict=False)
 
 
@@ -181,7 +159,7 @@ class Thumbnail:
 def page(title: str, blocks: Iterable[str]) -> Markup:
     """A result as HTML, with its style."""
     parts = [block if isinstance(block, Markup) else tag("p", block) for block in blocks]
-    return tag("div", tag("style", _STYLE), tag("p", title, class_="sl-title"), *parts, class_="sightline")
+    return tag("div", tag("style", _style()), tag("p", title, class_="sl-title"), *parts, class_="sightline")
 
 
 def html_table(

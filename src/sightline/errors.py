@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 READ_AGAIN = "check the disk and who may use the file, and run it again"
 """The fix for a file that is there and can't be used."""
@@ -53,6 +54,24 @@ class MissingExtraError(UserError):
     def __init__(self, feature: str, extra: str) -> None:
         super().__init__(f"{feature} needs an optional package.", f"pip install 'sightline[{extra}]'")
         self.extra = extra
+
+
+@contextmanager
+def needs_extra(feature: str, extra: str) -> Iterator[None]:
+    """Around imports of an optional package: where it is missing, the error names the extra that brings it."""
+    try:
+        yield
+    except ImportError as error:
+        raise MissingExtraError(feature, extra) from error
+
+
+@contextmanager
+def explained(said: str, fix: str | None = None) -> Iterator[None]:
+    """Around work on a file: what the disk refuses is told after `said`, with the fix."""
+    try:
+        yield
+    except OSError as error:
+        raise UserError(f"{said}: {error.strerror or error}.", fix) from error
 
 
 def explain_fault(error: Exception) -> UserError | None:

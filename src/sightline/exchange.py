@@ -21,7 +21,7 @@ from sightline.class_names import name_of
 from sightline.corpus.schema import FILE_NAME as CORPUS_FILE
 from sightline.corpus.view import open_corpus
 from sightline.english import counted
-from sightline.errors import MissingExtraError, UserError
+from sightline.errors import UserError, explained, needs_extra
 from sightline.io.files import PathLike, as_path, picture_path
 from sightline.runs.folder import HEADER as RUN_FILE
 from sightline.runs.folder import key_of, read_run, write_run
@@ -224,10 +224,8 @@ def _source(path: PathLike, hub: str | None, options: FormatOptions) -> tuple[Pa
 
 def _download(name: str) -> Path:
     """The folder of a data set of the Hugging Face hub, also from its cache on this machine; needs the extra `hub`."""
-    try:
+    with needs_extra(f"loading {name} by its name", "hub"):
         from huggingface_hub import snapshot_download
-    except ImportError:
-        raise MissingExtraError(f"loading {name} by its name", "hub") from None
     try:
         return Path(snapshot_download(name, repo_type="dataset"))
     except Exception as error:  # Whatever its HTTP client of the day raises.
@@ -333,10 +331,8 @@ def export_files(
 
 
 def _make_parent(target: Path) -> None:
-    try:
+    with explained(f"{target.parent} can't be made", "Choose another place."):
         target.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"{target.parent} can't be made: {error.strerror}.", "Choose another place.") from error
 
 
 def _content(known: Format, folder: Path) -> Content:

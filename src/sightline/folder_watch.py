@@ -15,7 +15,7 @@ from sightline.corpus.scan import ScanChanges, checked_places, scan_folder
 from sightline.corpus.store import CorpusStore
 from sightline.display import Shown
 from sightline.english import counted
-from sightline.errors import MissingExtraError, SightlineError, UserError, require_at_least
+from sightline.errors import SightlineError, UserError, needs_extra, require_at_least
 from sightline.io.files import PathLike, as_path
 from sightline.retrieval.index.build import Parts, build_index
 from sightline.retrieval.index.content import corpus_state
@@ -98,10 +98,8 @@ def watch(
     root, _ = checked_places(as_path(folder, "a folder of pictures"), session.workspace)
     if not root.is_dir():
         raise UserError(f"There is no folder {root}.", "Check the path; nothing is watched.")
-    try:
+    with needs_extra("sightline watch", "watch"):
         import watchfiles  # noqa: F401
-    except ImportError as error:
-        raise MissingExtraError("sightline watch", "watch") from error
     return _Watch(root, session, _POLL if poll is None and _is_network_drive(root) else poll).batches()
 
 

@@ -21,7 +21,15 @@ from sightline.metrics.scores import SCORES_FILE, Scores
 from sightline.runs.folder import HEADER as RUN_FILE
 from sightline.runs.folder import TRAJECTORIES, read_attribution, read_run
 from sightline.runs.integrity import keep_scores, with_changes
-from sightline.runs.trust import REHEARSAL, REHEARSAL_FIX, is_rehearsal, scores_now, with_place, with_trust
+from sightline.runs.trust import (
+    REHEARSAL,
+    REHEARSAL_FIX,
+    benchmarks_near,
+    is_rehearsal,
+    scores_now,
+    with_place,
+    with_trust,
+)
 from sightline.types import Benchmark, Run, ScoreWarning
 
 if TYPE_CHECKING:
@@ -212,7 +220,8 @@ def compare(
     metrics:
         Names such as "ndcg@10", in a list or separated by commas; all that the runs share when not given.
     benchmark:
-        The benchmark of runs that have no scores yet: they are scored now.
+        The benchmark of runs that have no scores yet, where it is neither above them nor the one that another run
+        was scored on: they are scored now.
     allow_failures_differ:
         Compare although the runs failed on different tasks; each failure then counts as zero.
     rehearsal:
@@ -240,7 +249,7 @@ def compare(
     if isinstance(runs, str | OsPath | Scores | Mapping) or not isinstance(runs, Iterable):
         raise UserError("A comparison needs two runs or more.", 'Give a list of them: compare(["run_a", "run_b"]).')
     given, asked = list(runs), None if metrics is None else split_names(metrics)
-    scores = [run if isinstance(run, Scores) else _scores_of(run, benchmark, asked) for run in given]
+    scores = [run if isinstance(run, Scores) else _scores_of(run, benchmark, asked, given) for run in given]
     if not rehearsal and (found := next(filter(is_rehearsal, scores), None)) is not None:
         place = None if found.benchmark_folder is None else Path(found.benchmark_folder)
         fix = with_place(REHEARSAL_FIX, place)
@@ -257,16 +266,30 @@ def compare(
     )
 
 
-def _scores_of(run: PathLike | Run, benchmark: PathLike | Benchmark | None, metrics: tuple[str, ...] | None) -> Scores:
+def _scores_of(
+    run: PathLike | Run,
+    benchmark: PathLike | Benchmark | None,
+    metrics: tuple[str, ...] | None,
+    others: Sequence[PathLike | Run | Scores],
+) -> Scores:
     if isinstance(run, Run):
         if benchmark is None:
             raise UserError(f"{run!r} has no scores yet.", "Give its benchmark too: compare(runs, benchmark=BENCH).")
         return score(benchmark, run, metrics)
     folder = as_path(run, "a run")
     _refuse_benchmark(folder)
-    if benchmark is not None and not (folder / SCORES_FILE).is_file():
-        return score(benchmark, folder, metrics)
+    if not (folder / SCORES_FILE).is_file() and (found := benchmark or _benchmark_near(folder, others)) is not None:
+        return score(found, folder, metrics)
     return scores_now(folder, () if benchmark is None else (benchmark_of(benchmark),))
+
+
+def _benchmark_near(folder: Path, others: Sequence[PathLike | Run | Scores]) -> Benchmark | None:
+    """The benchmark of a run that has no scores: above one of the runs, or the one that another was scored on."""
+    if not (folder / RUN_FILE).is_file():
+        return None
+    run = read_run(folder)
+    near = benchmarks_near(Path(each) for each in others if not isinstance(each, Run | Scores))
+    return next((one for one in near if one.name == run.benchmark and one.is_version(run.benchmark_checksum)), None)
 
 
 def _name(run: PathLike | Run | Scores) -> str:

@@ -20,7 +20,7 @@ from sightline.authoring.audit import AuditStage, audit_benchmark
 from sightline.authoring.audit_pools import find_look_alikes
 from sightline.benchmark.folder import write_benchmark
 from sightline.io.jsonl import write_jsonl
-from sightline.runs.shortcuts.file_facts import read_files
+from sightline.runs.shortcuts.facts import read_files
 from sightline.types import Benchmark, Corpus, Group, Picture, PictureRef, Relevance, Task
 from sightline.types.task_table import Tasks
 

@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Collection
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.retrieval.bm25 import query_words
-from sightline.runs.systems.blind import WordTable
+from sightline.retrieval.bm25 import TOKENIZER, match_expression, query_words
 from sightline.runs.word_ranker import WordRanker
 
 WORD = st.sampled_from(
     ("dog", "dogs", "running", "runs", "café", "CAFE", "a", "the", "x1", "日本", "don't", "-", "red")
 )
 TEXT = st.lists(WORD, max_size=6).map(" ".join)
+
+
+class WordTable:
+    """Words of pictures as SQLite ranks them."""
+
+    def __init__(self, rows: list[tuple[str, str]]) -> None:
+        self._database = sqlite3.connect(":memory:")
+        self._database.execute(f"CREATE VIRTUAL TABLE told USING fts5(id UNINDEXED, words, tokenize='{TOKENIZER}')")
+        self._database.executemany("INSERT INTO told VALUES (?, ?)", rows)
+
+    def ranked(self, words: list[str], allowed: Collection[str] | None, k: int) -> list[tuple[str, float]]:
+        query = "SELECT id, -bm25(told) AS score FROM told WHERE told MATCH ? ORDER BY score DESC, id"
+        found = self._database.execute(query, (match_expression(words),)).fetchall()
+        return [pair for pair in found if allowed is None or pair[0] in allowed][:k]
+
+    def close(self) -> None:
+        self._database.close()
 
 
 @settings(deadline=None, max_examples=80)
@@ -25,10 +44,12 @@ def test_the_order_is_that_of_sqlite(pictures: list[str], queries: list[str], da
         words = query_words(text)
         for among, k in ((None, 5), (allowed, 20)):
             expected = table.ranked(words, among, k) if words else []
-            found = ranker(str(at), among, k)
+            said = ranker(str(at), among, k)
+            found = [id_ for id_, _ in said]
             scores = dict(table.ranked(words, None, 100)) if words else {}
             assert set(found) <= set(scores)
             assert len(found) == len(expected)
+            assert all(abs(scores[id_] - score) < 1e-9 for id_, score in said)
             # Scores that differ by rounding alone may swap places.
             assert all(abs(scores[one] - score) < 1e-9 for one, (_, score) in zip(found, expected, strict=True))
     table.close()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw
 
-from make_tools import project_in, rows
+from make_tools import project_in, rows, write_rows
 from sightline.authoring.pictures import PicturesStage
 from sightline.authoring.plan_table import PictureTable
 from sightline.authoring.project import IMAGES, Project
@@ -59,8 +59,26 @@ def test_a_copy_of_a_frame_belongs_to_its_burst(tmp_path: Path) -> None:
     folder.mkdir()
     circle(folder / "a.jpg", "red", seconds=1)
     circle(folder / "b.jpg", "red", left=104, seconds=2)
-    shutil.copy(folder / "a.jpg", folder / "copy.jpg")
+    (folder / "copy.jpg").write_bytes((folder / "a.jpg").read_bytes() + b"saved by another program")
     circle(folder / "z.jpg", "blue", left=180)
     found = {row["image_id"]: row["look_alike"] for row in rows(listed(tmp_path).path(IMAGES))}
     assert found["a.jpg"] == found["b.jpg"] == found["copy.jpg"] != ""
     assert found["z.jpg"] == ""
+
+
+def test_the_same_content_at_several_places_is_one_picture(tmp_path: Path) -> None:
+    folder = tmp_path / "pictures"
+    (folder / "backup").mkdir(parents=True)
+    circle(folder / "red.jpg", "red")
+    shutil.copy(folder / "red.jpg", folder / "backup" / "one.jpg")
+    shutil.copy(folder / "red.jpg", folder / "two.jpg")
+    circle(folder / "z.jpg", "blue", left=180)
+    project = listed(tmp_path)
+    assert {row["image_id"]: row["look_alike"] for row in rows(project.path(IMAGES))} == {
+        "backup/one.jpg": "", "z.jpg": "",
+    }  # fmt: skip
+    assert "2 pictures, 0 look alike, 2 copies left out" in str(PicturesStage(folder).run(project))
+    write_rows(project.path(IMAGES), [{"image_id": "two.jpg"}, {"image_id": "backup/one.jpg"}, {"image_id": "z.jpg"}])
+    PicturesStage(folder).run(project)
+    begun_before = [row["image_id"] for row in rows(project.path(IMAGES))]
+    assert begun_before == ["backup/one.jpg", "two.jpg", "z.jpg"], "what labels were paid for stays"

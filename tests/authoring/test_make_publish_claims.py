@@ -27,7 +27,7 @@ from sightline.calls.session import Session
 from sightline.config import Config
 from sightline.io.jsonl import read_json, read_jsonl, write_jsonl
 from sightline.pictures import scan
-from sightline.runs.shortcuts.file_facts import CorpusFiles
+from sightline.runs.shortcuts.facts import CorpusFiles
 from sightline.types import Benchmark, Corpus, Group, Picture, Relevance, Task
 
 pytest.importorskip("pyarrow")

@@ -28,7 +28,7 @@ main(sys.argv[2:])
 """
 
 
-@pytest.mark.skipif(not locks.CAN_LOCK, reason="there are no locks here")
+@pytest.mark.skipif(not locks.HAS_FLOCK, reason="there are no locks here")
 @pytest.mark.parametrize("moment", ["prepare.lessen", "folder.card_file"])
 def test_a_killed_publish_leaves_nothing_that_the_next_does_not_take_away(moment: str, tmp_path: Path) -> None:
     project = make_project(tmp_path, pictures=6, queries=2, pool=4)

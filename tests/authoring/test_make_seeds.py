@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from make_tools import notes
-from sightline.authoring.plan_seeds import choose_seeds
+from sightline.authoring.plan import choose_seeds
 from sightline.authoring.plan_table import PictureFingerprint, PictureTable
 from sightline.types import Annotation
 

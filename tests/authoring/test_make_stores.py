@@ -52,7 +52,7 @@ def test_half_a_line_spoils_no_line_after_it_however_often_one_is_stopped(
     assert [row.get("picture") or row["image_id"] for row in rows(project.path(name))] == ["a", "b", "c", "d"]
 
 
-@pytest.mark.skipif(not locks.CAN_LOCK, reason="there are no locks here")
+@pytest.mark.skipif(not locks.HAS_FLOCK, reason="there are no locks here")
 @pytest.mark.parametrize(("kind", "name"), STORES)
 def test_a_second_writer_is_refused(project: Project, kind: Any, name: str) -> None:
     with kind(project) as store:

@@ -43,9 +43,8 @@ from sightline.authoring.summary_charts import (
     relevant_by,
     share_of,
 )
-from sightline.authoring.summary_png import to_png
+from sightline.authoring.summary_drawings import to_png, to_svg
 from sightline.authoring.summary_statistics import count
-from sightline.authoring.summary_svg import to_svg
 from sightline.authoring.summary_tables import agreement, overview, statistics, tables
 from sightline.calls.ledger import Ledger, LedgerRow
 from sightline.calls.session import Session

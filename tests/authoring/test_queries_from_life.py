@@ -182,6 +182,8 @@ def test_strangers_are_counted_and_named(place: Path, run_command: Callable[...,
     assert "main: 1 result is not among the pictures and can't be judged (1 id): gone.png" in done.err
     assert "main: 1 query is not in the benchmark and left out: q99" in done.err
     assert "Next step: sightline view B (or, in the terminal: sightline assess B)" in done.err
+    done = run_command("make", "photos", "--queries", "q.csv", "--out", "D", "--workspace", "ws")
+    assert "Next step: the same with --pool NAME=SPEC for each system" in done.err
     (place / "r.trec").write_text("x1 Q0 p1.png 1 1 tag\n")
     done = run_command(
         "make", "photos", "--queries", "q.csv", "--pool", "main=r.trec", "--out", "C", "--workspace", "ws"
@@ -346,6 +348,8 @@ def test_drift_by_the_command_line(place: Path, run_command: Callable[..., Done]
     _make(place, {"main": "r.trec"})
     done = run_command("drift", "B", "q.csv", "--json")
     assert json.loads(done.out)["covered"] == pytest.approx(1.0)
+    (place / "one.txt").write_text("something else\n")
+    assert "too few searches to say" in run_command("drift", "B", "one.txt").out
     assert run_command("drift", "B", "nowhere.csv").code == 2
     with pytest.raises(UserError, match="has no tasks"):
         sightline.drift(Benchmark("empty", Corpus("c", {}), {}, {}), "q.csv")

@@ -130,6 +130,7 @@ def test_wrong_lines_are_counted_and_the_rest_is_read(tmp_path: Path) -> None:
     ("name", "content", "message"),
     [
         ("q.txt", b"", "has no query .the file is empty"),
+        ("q.csv", b"query,count\n", "has no query .no line has one"),
         ("q.csv", b"", "has no query"),
         ("q.csv", b"name,size\na,1\n", "no column for the query; its columns are name, size"),
         ("q.txt", b"\x89PNG\0\0", "is not a text file"),

@@ -132,6 +132,35 @@ def test_one_flipped_bit_is_an_error_with_its_fix_or_changes_nothing(workspace: 
         assert sum(one is not None for one in left) == check.rows >= COUNT - 25, "all but a page of rows"
 
 
+@pytest.mark.parametrize("how", ["copied", "swapped"])
+def test_a_page_in_the_place_of_another_counts_no_call_twice(workspace: Path, how: str) -> None:
+    path = workspace / JOURNAL_FILE
+    with sqlite3.connect(path) as database:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    database.close()
+    data = path.read_bytes()
+    # Leaf pages of a table begin with 13; those of `calls` hold the names of its model.
+    pages = [at for at in range(0, len(data), 4096) if data[at] == 13 and b"openai/m" in data[at : at + 4096]]
+    first, last = (data[at : at + 4096] for at in (pages[0], pages[-1]))
+    assert len(pages) > 1 and first != last
+    changed = bytearray(data)
+    changed[pages[-1] : pages[-1] + 4096] = first
+    if how == "swapped":
+        changed[pages[0] : pages[0] + 4096] = last
+    path.write_bytes(changed)
+    with pytest.raises(UserError, match="damaged") as caught:
+        read_ledger(workspace)
+    assert caught.value.fix is not None and "--repair" in caught.value.fix
+    assert not verify_journal(workspace).is_sound
+    repair_journal(workspace)
+    assert verify_journal(workspace).is_sound
+    with Journal(workspace) as journal:
+        left = [(number, journal.find(key(number))) for number in range(COUNT)]
+    assert all(one is None or (isinstance(one, ChatReply) and one.text == reply(n).text) for n, one in left)
+    total = read_ledger(workspace).total
+    assert total.money.startswith("at least") and total.usd < 0.01 * COUNT
+
+
 def test_verify_and_repair_on_the_command_line(workspace: Path, cli: Cli) -> None:
     def ledger(*options: str) -> tuple[int, str]:
         done = cli("ledger", *options, "--workspace", str(workspace))

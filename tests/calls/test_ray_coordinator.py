@@ -15,7 +15,7 @@ from ray_desk import PickledDesk, link
 
 from sightline.calls.budget import Budget
 from sightline.calls.cluster_worker import CoordinatorLink, RemoteBudget, RemoteJournal, RemoteLimiter
-from sightline.calls.coordinator import Coordinator, Leave, Settle, UnknownWorkerError
+from sightline.calls.coordinator import Coordinator, UnknownWorkerError
 from sightline.calls.journal import EndpointHistory, Journal
 from sightline.calls.journal_tables import Call
 from sightline.calls.rate_limit import RateLimits
@@ -122,7 +122,7 @@ def test_nobody_can_leave_what_another_asks(tmp_path: Path) -> None:
     async def main() -> None:
         async with two_workers(tmp_path) as (_, a, b):
             assert await RemoteJournal(b).seek(KEY, fresh=False) is None
-            a.send(Leave(KEY))
+            a.send("leave", KEY)
             waiting = asyncio.create_task(RemoteJournal(a).seek(KEY, fresh=False))
             assert await still_waits(waiting)
             waiting.cancel()
@@ -204,7 +204,7 @@ def test_what_a_dead_worker_had_begun_counts_as_spent(tmp_path: Path) -> None:
     async def main() -> None:
         async with two_workers(tmp_path, Budget(1.0)) as (coordinator, a, b):
             await RemoteBudget(b).reserve(0.01)
-            b.send(Settle(1, 0.01))  # What such calls cost is known: more than one may be in flight.
+            b.send("settle", 1, 0.01)  # What such calls cost is known: more than one may be in flight.
             calls = [asyncio.create_task(begin(a)) for _ in range(3)]
             await asyncio.wait(calls, timeout=0.1)
             waiting = asyncio.create_task(RemoteBudget(b).reserve(0.2))

@@ -16,8 +16,8 @@ from sightline.cli import app
 def verb(*_, **__):
     {body}
 
-app.build = lambda: verb
-app.main([])
+app.build = lambda _: verb
+app.main(['verb'])
 """
 BROKEN = "raise BrokenPipeError(32, 'Broken pipe')"
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -114,7 +113,7 @@ def judge(done: Outcome, now: Found, wanted: Found, command: FaultyCommand, *, s
     return f"another result:{shown or f' in what was printed, not {wanted.printed}'}\n{said}"
 
 
-def under_faults(name: str, count: int, place: Place) -> None:
+def under_faults(name: str, count: int, place: Place, tell: Callable[[str, object], None]) -> None:
     command = COMMANDS[name]
     with ExitStack() as stack:
         for part in command.parts:
@@ -133,7 +132,8 @@ def under_faults(name: str, count: int, place: Place) -> None:
             happened += took
             if said is not None:
                 wrong.append(f"{name}, FAULT_SEED={SEED}, seed {seed}: {said}")
-    sys.stdout.write(f"{name}: {happened} faults happened, FAULT_SEED={SEED}\n")
+    tell("faults", happened)
+    tell("FAULT_SEED", SEED)
     assert not wrong, f"{len(wrong)} of {happened} faults\n" + "\n".join(wrong)
     assert happened >= count or name in NOTHING_TO_DAMAGE, f"{name}: only {happened} of {count} faults happened"
 
@@ -194,14 +194,14 @@ def _failing(
 
 
 @pytest.mark.parametrize("name", QUICK)
-def test_a_few_faults(name: str, place: Place) -> None:
-    under_faults(name, FEW, place)
+def test_a_few_faults(name: str, place: Place, record_property: Callable[[str, object], None]) -> None:
+    under_faults(name, FEW, place, record_property)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
-def test_many_faults(name: str, place: Place) -> None:
-    under_faults(name, SLOW.get(name, EACH), place)
+def test_many_faults(name: str, place: Place, record_property: Callable[[str, object], None]) -> None:
+    under_faults(name, SLOW.get(name, EACH), place, record_property)
 
 
 def test_every_verb_is_tried() -> None:

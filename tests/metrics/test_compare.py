@@ -12,8 +12,8 @@ from sightline.errors import UserError
 from sightline.metrics.comparison import Comparison, compare
 from sightline.metrics.scores import Scores, Status, TaskScore
 from sightline.metrics.statistics.estimates import estimate
-from sightline.metrics.statistics.max_t import max_t
 from sightline.metrics.statistics.paired import paired_difference
+from sightline.metrics.statistics.significance import max_t
 from sightline.metrics.tables import comparison_text
 from sightline.types import TaskKind
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.metrics.statistics.auc import pooled_auc, within_auc
-from sightline.metrics.statistics.logistic import fit_logistic
+from sightline.metrics.statistics.auc import fit_logistic, pooled_auc, within_auc
 
 
 @settings(deadline=None, max_examples=30)

@@ -56,6 +56,12 @@ def test_sets_are_right_to_be_empty() -> None:
     values = {name: [row.values[name] for row in scores.tasks] for name in SETS}
     assert values == {name: [1.0, 0.0, 0.0] for name in SETS}
     assert any("a set is right about them when it is empty" in note for note in scores.notes)
+    assert not any("sightline assess" in note for note in scores.notes)
+
+
+def test_where_nothing_is_labelled_the_note_says_how_to_have_it_judged() -> None:
+    scores = evaluate(bench("rank", none=Relevance({})), run(none=Ranking(("a",))), ("ndcg@10",))
+    assert any(note.endswith("to have them judged: sightline assess BENCH RUN RUN") for note in scores.notes)
 
 
 def test_what_is_returned_can_be_judged_where_nothing_is_to_be_found() -> None:

@@ -15,6 +15,7 @@ import pytest
 from reports.report_samples import Folders, make_benchmark, make_run, score_only, write_all
 from sightline.benchmark.folder import write_benchmark
 from sightline.errors import UserError
+from sightline.metrics.comparison import Comparison
 from sightline.metrics.scores import read_scores, write_scores
 from sightline.reports.leaderboard import Leaderboard, build_leaderboard, leaderboard
 from sightline.runs.folder import write_run
@@ -144,6 +145,22 @@ def test_runs_that_are_not_scored_yet_are_scored(copied: Folders, tmp_path: Path
     found = leaderboard(root, benchmark=bench if known == "given" else None)
     assert not found.left_out and {place.name: place.estimate for place in found.boards[0].places} == whole
     assert all((root / run.name / "scores.json").is_file() for run in copied.runs)
+
+
+def test_runs_that_are_not_scored_yet_are_compared(copied: Folders) -> None:
+    def compared(*runs: Path) -> Comparison:
+        return compare(runs, rehearsal=True, allow_failures_differ=True)
+
+    first, second = copied.runs[:2]
+    whole = compared(first, second)
+    (second / "scores.json").unlink()
+    assert compared(first, second).to_json() == whole.to_json() and (second / "scores.json").is_file()
+    for run in (first, second):
+        (run / "scores.json").unlink()
+    with pytest.raises(UserError, match="has no scores"):
+        compared(first, second)
+    above = Path(shutil.move(first.parent, copied.benchmark / "runs"))
+    assert len(compared(above / first.name, above / second.name)) == len(whole)
 
 
 def test_what_only_shows_a_board_scores_nothing(copied: Folders) -> None:

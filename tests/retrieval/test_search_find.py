@@ -160,13 +160,13 @@ def test_the_same_content_at_several_places_is_one_hit(folder: Path, workspace: 
         copy(folder / "a" / "red.jpg", backup / name)
     copy(folder / "a" / "red.jpg", folder / "red again.jpg")
     first = search("red", folder, workspace=workspace, embedder=Colours(), k=10)
-    assert sorted(ids(first)) == ["a/blue.jpg", "a/red.jpg", "b/lime.jpg"] and first.searched == 4
+    assert sorted(ids(first)) == ["a/blue.jpg", "a/red.jpg", "b/lime.jpg"] and first.searched == 3
     assert [Path(address).name for address in first.hits[0].also_at] == ["red%20again.jpg"]
     assert "a/red.jpg (+1 copy)" in str(first)
     there = search("red", backup, workspace=workspace, embedder=Colours(), k=10)
-    assert ids(there) == ["old/two.jpg"] and there.searched == 2, "found in the folder that was asked for"
+    assert ids(there) == ["old/two.jpg"] and there.searched == 1, "found in the folder that was asked for"
     everywhere = search("red", workspace=workspace, embedder=Colours(), k=10)
-    assert everywhere.searched == 6 and len(everywhere.hits) == 3
+    assert everywhere.searched == 3 and len(everywhere.hits) == 3
     assert len(everywhere.hits[0].also_at) == 3 == len(everywhere.to_json()["hits"][0]["also_at"])
     narrowed = search("red", workspace=workspace, embedder=Colours(), where='file:"red again.jpg"', k=10)
     assert ids(narrowed) == ["red again.jpg"] and len(narrowed.hits[0].also_at) == 3

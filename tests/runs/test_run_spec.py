@@ -8,8 +8,7 @@ import pytest
 
 from sightline.errors import UserError
 from sightline.runs.system_spec import make_spec, masked, parse_spec
-from sightline.runs.systems.base import Kind, Options
-from sightline.runs.systems.registry import find_kind, kind_names
+from sightline.runs.systems.base import Kind, Options, find_kind, kind_names
 
 
 def test_defaults_are_filled_in_and_only_what_differs_is_in_the_name() -> None:

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image, ImageEnhance, ImageOps
 
 from pictures import random_picture
-from sightline.runs.shortcuts.file_facts import CorpusFiles, read_files
+from sightline.runs.shortcuts.facts import CorpusFiles, read_files
 from sightline.runs.shortcuts.report import ShortcutReport, learn_shortcut
 from sightline.types import (
     Annotation,

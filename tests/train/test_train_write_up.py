@@ -85,6 +85,22 @@ def test_an_interval_is_as_wide_as_seeds_differ() -> None:
     assert (score.low, score.mean, score.high) == (pytest.approx(0, abs=0.2), 0.5, pytest.approx(1, abs=0.2))
 
 
+def test_no_win_is_told_that_the_number_of_settings_does_not_leave(tmp_path: Path) -> None:
+    """Three seeds that differ, in four settings: the interval alone would name a winner."""
+    rows = []
+    for questions, shares in ((24, (0.5, 0.5)), (12, (0.5, 0.5)), (36, (0.5, 0.5)), (48, (0.47, 0.53))):
+        setting = {**SETTING, "questions": questions}
+        rows += _rows(dict(zip(("plain", "faded"), shares, strict=True)), setting)
+    moved = [
+        write_up.differences(write_up.Results(QUESTIONS, [r for r in rows if r["setting"] == s]))
+        for s in elsewhere.settings_of(rows)
+    ]
+    assert moved[-1]["plain", "faded"].low > 0
+    *_, last = elsewhere.against_plain(rows, QUESTIONS)
+    assert "no difference can be told" in last
+    assert "uncorrected, the interval does not hold 0" in last
+
+
 def test_rows_of_another_setting_stand_in_only_with_as_many_tokens() -> None:
     rows = _rows({"full-chain": 0.5, "mir": 0.5})
     other = {**SETTING, "fraction": 1.0}

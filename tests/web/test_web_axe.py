@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from web_samples import PAGES, Served
+from sightline.web.jobs import Jobs
+from web_samples import PAGES, Served, serving
 
 _VERSION = "4.14.0"
 _RUN = """async () => (await axe.run(document, {resultTypes: ["violations"]})).violations.map(
@@ -73,3 +74,14 @@ def test_axe_finds_nothing(served: Served, looking: Callable[..., Any], axe: str
     page.locator("#box aside dl").first.wait_for()
     check("box")
     assert wrong == {}
+
+
+def test_axe_finds_nothing_among_jobs_of_one_kind(tmp_path: Path, looking: Callable[..., Any], axe: str) -> None:
+    jobs = Jobs(tmp_path / "ws")
+    for _ in range(2):
+        jobs.start(["scan", str(tmp_path / "nowhere")])
+    with serving(tmp_path / "ws", tmp_path / "ws") as app:
+        page = looking(app).go("/jobs")
+        page.locator(".job.failed").nth(1).wait_for()
+        page.evaluate(axe)
+        assert page.evaluate(_RUN) == []

@@ -106,7 +106,7 @@ def test_the_way_through_by_keys_alone(served: Served, looking: Look) -> None:
 def test_filters_count_while_they_are_typed(served: Served, looking: Look) -> None:
     page = looking(served).go("/search")
     page.locator("#where").type("owner:ana")
-    page.locator("#left").get_by_text("26 pictures").wait_for()
+    page.locator("#left").get_by_text("25 pictures").wait_for()
     page.locator("#where").fill("tiem > 2020")
     page.locator("#left").get_by_text("Did you mean").wait_for()
 

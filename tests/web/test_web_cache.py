@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from sightline.types import Relevance
 from sightline.web import library
 from sightline.web.cache import BackgroundCache
 from sightline.web.pages import bench as pages
+from sightline.web.pages import review
 from sightline.web.server import open_app
 from web_samples import client, forgery_token
 
@@ -106,3 +108,27 @@ def test_a_workspace_that_can_not_be_read_stops_no_start(tmp_path: Path) -> None
     desk = open_app(None, (tmp_path,), port=1)
     desk.warm()
     assert client(desk).get("/search").status_code == 400
+
+
+def test_what_is_known_of_a_benchmark_is_counted_once(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[str] = []
+    for page, name in ((pages, "facts_of"), (pages, "flags_of"), (review, "review_command")):
+        real = getattr(page, name)
+
+        def counting(*given: Any, _name: str = name, _real: Callable[..., Any] = real) -> Any:
+            counted.append(_name)
+            return _real(*given)
+
+        monkeypatch.setattr(page, name, counting)
+    state = open_app(copied / "workspace", (copied,), port=8377)
+    here, addresses = client(state), ("/bench", "/bench/benchmark", "/review/benchmark/people")
+    loaded = state.library.benchmark("benchmark")
+    assert loaded is not None
+    task, picture = next(iter(loaded.labels.now))
+    for address in addresses * 2:
+        assert here.get(address).status_code == 200
+    assert sorted(counted) == ["facts_of", "flags_of"]
+    state.reviews.decide(loaded, "ana", task, picture, "relevant")
+    for address in addresses * 2:
+        assert here.get(address).status_code == 200
+    assert sorted(counted) == ["facts_of", "flags_of", "review_command"]

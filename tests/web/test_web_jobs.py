@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -76,7 +75,7 @@ def test_a_job_that_was_killed_says_so_and_can_be_run_again(tmp_path: Path) -> N
     pictures = make_pictures(tmp_path / "photos", 4)
     jobs = Jobs(tmp_path / "ws")
     job = jobs.start(["scan", str(pictures)])
-    jobs._signal(job, signal.SIGKILL)
+    jobs._end(job, at_once=True)
     other = Jobs(tmp_path / "ws")
     assert waited(other, job.id, "died").state == "died"
     other.again(job.id)
@@ -120,3 +119,18 @@ def test_jobs_are_started_by_our_own_pages_on_this_machine_alone(tmp_path: Path)
     assert others.post("/jobs", data=scan | {"csrf": token}).status_code == 403
     assert others.get("/api/folders").status_code == 403
     assert not (tmp_path / "ws" / "jobs").exists()
+
+
+def test_a_comparison_names_its_benchmark_and_can_be_a_rehearsal(copied: Path) -> None:
+    state = open_app(copied / "workspace", (copied,), port=8377)
+    here = client(state)
+    first, second = list(state.library.places.runs)[:2]
+    form = here.get("/jobs?verb=compare").text
+    assert f"<option selected>{second}</option>" in form, "a run is not compared with itself by default"
+    fields = {"verb": "compare", "run": first, "other": second, "rehearsal": "1", "csrf": forgery_token(form)}
+    assert here.post("/jobs", data=fields, follow_redirects=False).status_code == 303
+    (job,) = state.jobs.all()
+    folder, *rest = job.job.arguments[1:]
+    assert Path(folder).name == first and Path(rest[1]).name == second and rest[2] == "--rehearsal"
+    assert rest[0] == f"--benchmark={state.library.places.benchmarks['benchmark']}"
+    waited(state.jobs, job.job.id, "done", "failed")

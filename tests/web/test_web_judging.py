@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 import sightline
 from pictures import random_picture
 from sightline.benchmark.folder import write_benchmark
-from sightline.benchmark.review_file import read_reviews
+from sightline.benchmark.review_decisions import read_reviews
 from sightline.runs.folder import write_run
 from sightline.types import Benchmark, Corpus, Picture, Run, Task
 from sightline.web.server import open_app

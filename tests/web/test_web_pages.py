@@ -118,8 +118,8 @@ def test_without_an_index_a_filter_says_how_to_make_one(tmp_path: Path) -> None:
 
 
 def test_counts_follow_the_filter(app: TestClient) -> None:
-    assert app.get("/api/count", params={"where": ""}).json() == {"count": 60}
-    assert app.get("/api/count", params={"where": "owner:ana"}).json() == {"count": 26}
+    assert app.get("/api/count", params={"where": ""}).json() == {"count": 56}, "copies count once"
+    assert app.get("/api/count", params={"where": "owner:ana"}).json() == {"count": 25}
     assert "tiem" in app.get("/api/count", params={"where": "tiem > 2020"}).json()["error"]
     page = app.get("/search", params={"text": "red", "where": "tiem > 2020"})
     assert page.status_code == 200 and "Did you mean" in page.text
@@ -130,7 +130,7 @@ def test_a_dropped_picture_is_searched_with(app: TestClient, tmp_path: Path) -> 
     blue = paint(tmp_path / "blue.png", "blue").read_bytes()
     key = app.post("/api/upload", content=blue, headers={"x-csrf-token": token}).json()["upload"]
     page = app.get("/search", params={"upload": key, "where": "owner:ben"}).text
-    assert "34 searched" in page and f"/thumb/{key}" in page
+    assert "31 searched" in page and f"/thumb/{key}" in page
     assert app.get(f"/thumb/{key}?size=256").headers["content-type"] == "image/jpeg"
     assert "drop it again" in app.get("/search", params={"upload": "0" * 64}).text
 

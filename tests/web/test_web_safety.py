@@ -18,7 +18,7 @@ from starlette.testclient import TestClient
 
 from search_tools import Colours
 from sightline.authoring import review as review_module
-from sightline.benchmark import review_file
+from sightline.benchmark import review_decisions
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.validation import validate_benchmark
 from sightline.types import Benchmark, Candidate, Corpus, Picture, Relevance, Task
@@ -254,7 +254,7 @@ def test_a_benchmark_that_can_not_be_written_says_so(tmp_path: Path, monkeypatch
     def refused(_: Path) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(review_file, "AppendOnlyFile", refused)
+    monkeypatch.setattr(review_decisions, "AppendOnlyFile", refused)
     reply = post(app, "/review/benchmark", fields | {"decision": "relevant"})
     assert reply.status_code == 400 and "Permission denied" in reply.text and "was not saved" in reply.text
 

@@ -6,7 +6,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scores import Results, Row, Score, differences, rows_of, scored, settings_of, tokens_of, told
+from scores import Results, Row, Score, differences, rests_on, rows_of, scored, settings_of, tokens_of, told
+
+from sightline.metrics.statistics.significance import holm
 
 VARIED = ("plain", "full-chain", "mir", "faded", "faded-mixed")
 BY = {"dial": "", "model": " by models"}
@@ -16,25 +18,24 @@ DIFFER = {
     ("plain", "faded"): "faded − plain",
     ("faded-mixed", "faded"): "faded − faded-mixed",
 }
-UNCORRECTED = (
-    "These intervals are not corrected for the number of settings; what is left of them after that stands below."
-)
 Lines = dict[str, dict[float, Score]]
 """For each arm how it does at each amount of something."""
 
 
 def against_plain(runs: Sequence[Row], questions: list[Row]) -> list[str]:
-    """In words, how fading the steps out stands against plain fine-tuning in other settings."""
+    """In words, how fading the steps out stands against plain fine-tuning, corrected for the number of settings."""
+    tried = [[row for row in runs if row["setting"] == setting] for setting in settings_of(runs)]
+    by_setting = [(Results(questions, own), own) for own in tried]
+    found = [(each, own, differences(each).get(("plain", "faded"))) for each, own in by_setting]
+    compared = [(each, own, moved) for each, own, moved in found if moved is not None]
     lines = []
-    for setting in settings_of(runs)[1:]:
-        own = [row for row in runs if row["setting"] == setting]
-        moved = differences(Results(questions, own)).get(("plain", "faded"))
-        if moved is not None:
-            said = told("Fading the steps out", "plain fine-tuning", moved)
-            there = f"{setting['questions']:,} questions and {tokens_of(own) / 1e6:.0f} million tokens"
-            lines.append(f"With {there}, {said[0].lower()}{said[1:]}")
-    if lines:
-        lines.append(UNCORRECTED)
+    corrected = holm([moved.p for _, _, moved in compared])
+    for (each, own, moved), p in zip(compared, corrected, strict=True):
+        if own is tried[0]:  # The page's table of pairs has it.
+            continue
+        said = told("Fading the steps out", "plain fine-tuning", moved, p, rests_on(each, "plain", "faded"))
+        there = f"{own[0]['setting']['questions']:,} questions and {tokens_of(own) / 1e6:.0f} million tokens"
+        lines.append(f"With {there}, {said[0].lower()}{said[1:]}")
     return lines
 
 

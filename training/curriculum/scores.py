@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +10,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from sightline.metrics.statistics.distributions import student_tail
 
 ORDER = (
     *("base", "plain", "full-chain", "mir", "shuffled", "reverse", "anti", "self-paced"),
@@ -23,11 +26,12 @@ Table = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A mean and its interval, from seeds and questions drawn again."""
+    """A mean and its interval, from seeds and questions drawn again; of a difference also a p value."""
 
     mean: float
     low: float
     high: float
+    p: float = 1.0
 
     def __str__(self) -> str:
         return f"{self.mean:.1%} [{self.low:.1%}, {self.high:.1%}]"
@@ -47,7 +51,24 @@ def scored(table: Table) -> Score:
         by_question = table[rng.integers(seeds, size=seeds)].mean(0)
         means[at] = by_question[rng.integers(questions, size=questions)].mean()
     low, high = np.quantile(means, (0.025, 0.975))
-    return Score(float(table.mean()), float(low), float(high))
+    return Score(float(table.mean()), float(low), float(high), p_of_mean(table))
+
+
+def p_of_mean(table: Table) -> float:
+    """Is a mean over seeds and questions, both drawn at random, 0? Student's t; few seeds leave few degrees."""
+    seeds, questions = table.shape
+    if seeds < 2:
+        return 1.0
+    by_seed, by_question, mean = table.mean(1), table.mean(0), float(table.mean())
+    rest = table - by_seed[:, None] - by_question + mean
+    of_seeds, of_questions = questions * by_seed.var(ddof=1), seeds * by_question.var(ddof=1)
+    of_rest = float((rest**2).sum()) / ((seeds - 1) * (questions - 1))
+    variance = max(of_seeds + of_questions - of_rest, of_questions, of_rest)
+    if variance == 0:
+        return float(mean == 0)
+    parts = ((of_seeds, seeds - 1), (of_questions, questions - 1), (of_rest, (seeds - 1) * (questions - 1)))
+    freedom = max(seeds - 1, (of_seeds + of_questions - of_rest) ** 2 / sum(part**2 / free for part, free in parts))
+    return 2 * student_tail(abs(mean) / math.sqrt(variance / table.size), freedom)
 
 
 def mode_of(arm: str) -> str:
@@ -137,12 +158,34 @@ def differences(results: Results) -> dict[tuple[str, str], Score]:
     return found
 
 
-def told(name: str, rival: str, moved: Score) -> str:
-    """In words, what an interval says of one arm and its rival."""
-    if moved.low > 0:
-        return f"{name} beats {rival} by {moved.in_points('')} percentage points."
-    if moved.high < 0:
-        lost = Score(-moved.mean, -moved.high, -moved.low)
-        return f"{name} loses to {rival} by {lost.in_points('')} percentage points."
-    named = name if name.startswith("MIR") else name.lower()
-    return f"Between {named} and {rival} no difference can be told: {moved.in_points()} points."
+LEVEL = 0.05
+
+
+def told(name: str, rival: str, moved: Score, p: float, rests_on: Sequence[str] = ()) -> str:
+    """In words, what is left of a difference after `p` is corrected, and when any one subtask is left out."""
+    named = name if name.startswith("MIR") else name[0].lower() + name[1:]
+    if p >= LEVEL:
+        kept = (
+            "" if moved.low <= 0 <= moved.high else f"; uncorrected, the interval does not hold 0 (corrected p {_p(p)})"
+        )
+        return f"Between {named} and {rival} no difference can be told: {moved.in_points()} points{kept}."
+    said = "beats" if moved.mean > 0 else "loses to"
+    size = moved if moved.mean > 0 else Score(-moved.mean, -moved.high, -moved.low)
+    alone = f", which rests on {' or '.join(rests_on)}: without it the interval holds 0" if rests_on else ""
+    return f"{name} {said} {rival} by {size.in_points('')} percentage points (corrected p {_p(p)}){alone}."
+
+
+def _p(value: float) -> str:
+    return "below 0.001" if value < 0.001 else f"{value:.2g}"
+
+
+def rests_on(results: Results, first: str, second: str) -> list[str]:
+    """The subtasks without which a difference of two arms can't be told from none."""
+    a, b = results.table(first), results.table(second)
+    if a is None or b is None:
+        return []
+    seeds = min(len(a), len(b))
+    moved = b[:seeds] - a[:seeds]
+    of_subtasks = results.subtasks() if len(results.subtasks()) > 1 else {}
+    left = {name: scored(np.delete(moved, places, axis=1)) for name, places in of_subtasks.items()}
+    return [name for name, score in left.items() if score.low <= 0 <= score.high]

@@ -15,7 +15,9 @@ from typing import Any
 
 from elsewhere import against_plain, along, varied_table
 from plots import draw_along, draw_arms, draw_stages
-from scores import RESAMPLES, Results, Score, differences, mode_of, scored, settings_of, told
+from scores import RESAMPLES, Results, Score, differences, mode_of, rests_on, scored, settings_of, told
+
+from sightline.metrics.statistics.significance import holm
 
 MEANING = {
     "base": "no training on these questions; it knows simpler ones with options",
@@ -39,6 +41,9 @@ RIVALS = {
     "faded-mixed": "its own records in mixed order",
 }
 GUESSING = 0.25
+HOW = """- A win or a loss is named where p stays below 0.05 after Holm's correction, over the pairs below or over the
+  settings of `faded` − `plain`. p comes from Student's t over seeds and questions, which three seeds leave few degrees
+  of freedom; the intervals are not corrected."""
 
 
 def main_table(results: Results) -> str:
@@ -106,8 +111,12 @@ def verdict(results: Results, found: Mapping[tuple[str, str], Score]) -> str:
     lines = (
         [] if len(above) == len(taught) else [f"Better than guessing are {', '.join(above)}; the other arms are not."]
     )
+    corrected = dict(zip(found, holm([moved.p for moved in found.values()]), strict=True))
     lines += [
-        told(NAMES[arm], RIVALS[rival], found[rival, arm]) for arm in NAMES for rival in RIVALS if (rival, arm) in found
+        told(NAMES[arm], RIVALS[rival], found[pair], corrected[pair], rests_on(results, *pair))
+        for arm in NAMES
+        for rival in RIVALS
+        if (pair := (rival, arm)) in found
     ]
     return "\n".join(f"- {line}" for line in lines)
 
@@ -162,7 +171,8 @@ def page(
 This page is written by `training/curriculum/write_up.py` from the rows of `training/curriculum/experiment.py`.
 
 {verdict(results, found)}
-{"".join(f"- {line}{chr(10)}" for line in others)}
+{"".join(f"- {line}{chr(10)}" for line in others)}{HOW}
+
 {findings}## What was done
 
 A small vision-language model (Glimpse, 24 million parameters; [training](training.md)) starts each time from the same

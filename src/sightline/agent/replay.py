@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import orjson
-
 from sightline.agent.finish import FINISH
 from sightline.agent.loop import GIVEN_UP, Agent, Stop, digest
 from sightline.agent.memory import COMPRESS_TOOL, MemorySettings
@@ -39,6 +37,7 @@ from sightline.config import Config
 from sightline.engine.event_loop import run_async
 from sightline.errors import UserError
 from sightline.io.files import PathLike
+from sightline.io.jsonl import json_object
 from sightline.runs.folder import blob_path, read_run
 from sightline.runs.system_loader import visible
 from sightline.runs.systems.base import SystemSetting
@@ -221,10 +220,7 @@ def _was_run(use: Use) -> bool:
     """Was it the tool that answered, and not the loop?"""
     if use.repeated:
         return False
-    try:
-        return isinstance(orjson.loads(use.arguments.strip() or "{}"), dict)
-    except orjson.JSONDecodeError:
-        return False
+    return json_object(use.arguments.strip() or "{}") is not None
 
 
 def _as_recorded(turns: Sequence[Turn]) -> Stop:

@@ -42,7 +42,7 @@ from sightline.benchmark.formats.scored_run import made_at
 from sightline.corpus.pixels import MIMES, identify
 from sightline.errors import UserError
 from sightline.io.files import whole_folder
-from sightline.io.jsonl import write_json, write_jsonl
+from sightline.io.jsonl import json_object, write_json, write_jsonl
 from sightline.runs.folder import BLOBS, blob_path
 from sightline.types import Attempt, Failure, Run
 
@@ -231,11 +231,8 @@ def _result(use: Use, folder: Path) -> dict[str, Any]:
 
 def _arguments(use: Use) -> dict[str, Any]:
     """As an object; what the model wrote and is none is kept as text."""
-    try:
-        read = orjson.loads(use.arguments.strip() or "{}")
-    except orjson.JSONDecodeError:
-        read = None
-    return read if isinstance(read, dict) else {"_unreadable": use.arguments}
+    read = json_object(use.arguments.strip() or "{}")
+    return {"_unreadable": use.arguments} if read is None else read
 
 
 def _parts(parts: Sequence[str | ViewedPicture], folder: Path) -> str | list[dict[str, Any]]:

@@ -14,8 +14,7 @@ from typing import Any
 from sightline.authoring import project as files
 from sightline.authoring.assemble import assemble
 from sightline.authoring.audit_pools import LookAlikeReport, WeakQueries, find_look_alikes, find_weak_queries
-from sightline.authoring.audit_shortcuts import shortcut_lines, shortcut_problem, shortcut_summary
-from sightline.authoring.judge_quality import Drift, JudgeQuality, find_drift, judge_quality
+from sightline.authoring.judge_quality import JudgeDrift, JudgeQuality, find_drift, judge_quality
 from sightline.authoring.judge_verdicts import GOOD_ALPHA, JudgeVerdict
 from sightline.authoring.project import Project
 from sightline.authoring.stage import StageResult, free_plan
@@ -25,8 +24,14 @@ from sightline.english import counted, some
 from sightline.io.files import write_whole
 from sightline.io.jsonl import write_json
 from sightline.runs.blind_baselines import LEARNED, SHORTCUTS, Baseline, blind_baselines
-from sightline.runs.shortcuts.file_facts import CorpusFiles, read_files
-from sightline.runs.shortcuts.report import ShortcutReport, learn_shortcut
+from sightline.runs.shortcuts.facts import CorpusFiles, read_files
+from sightline.runs.shortcuts.report import (
+    ShortcutReport,
+    learn_shortcut,
+    shortcut_lines,
+    shortcut_problem,
+    shortcut_summary,
+)
 from sightline.types import Benchmark, Estimate, PictureSet, Relevance
 
 _SHOWN = 5
@@ -136,7 +141,7 @@ class Audit:
     baselines: tuple[Baseline, ...]
     twins: LookAlikeReport
     queries: WeakQueries
-    drift: tuple[Drift, ...] = ()
+    drift: tuple[JudgeDrift, ...] = ()
     checked: CheckedLabels = field(default_factory=CheckedLabels)
     judges: tuple[JudgeQuality, ...] = ()
     judging: Mapping[str, Any] = field(default_factory=dict)

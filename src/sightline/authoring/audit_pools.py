@@ -9,11 +9,10 @@ from itertools import combinations
 
 import numpy as np
 
-from sightline.authoring.pictures import twins_of
 from sightline.benchmark.copy_detection import LookPair
 from sightline.corpus.near_duplicates import connected
 from sightline.retrieval.bm25 import query_words
-from sightline.runs.shortcuts.file_facts import CorpusFiles
+from sightline.runs.shortcuts.facts import CorpusFiles
 from sightline.types import Benchmark, Relevance
 
 MANY = 0.5
@@ -78,7 +77,7 @@ def find_look_alikes(benchmark: Benchmark, files: CorpusFiles | None = None) -> 
 def _look_alike_groups(benchmark: Benchmark, copies: Sequence[LookPair]) -> dict[str, str]:
     """The group of each picture that looks like another; copies of pictures of a group belong to it."""
     groups = benchmark.corpus.groups_of("duplicate")
-    named = twins_of(groups)
+    named = {picture: group.id for group in groups for picture in group.pictures}
     ids = sorted({*named, *(id_ for pair in copies for id_ in (pair.first, pair.second))})
     place = {id_: at for at, id_ in enumerate(ids)}
     links = [(place[group.pictures[0]], place[other]) for group in groups for other in group.pictures[1:]]

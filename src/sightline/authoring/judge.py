@@ -5,37 +5,42 @@ Read on in `judge_pool`, `judge_requests` (or `judge_photos`), `judge_verdicts` 
 
 from __future__ import annotations
 
+import inspect
 import math
+import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 from sightline.authoring import judge_photos
 from sightline.authoring import project as files
-from sightline.authoring.judge_function import judge_by_function
 from sightline.authoring.judge_labels import JudgingFigures, JudgingRun
 from sightline.authoring.judge_pool import JudgeWork, QueryPool, check_retrievers, make_pool
 from sightline.authoring.judge_requests import (
+    GRADES,
     STAGE,
     GroupVerdicts,
     JudgeGroup,
     JudgeJob,
     JudgeQuestions,
+    PictureGrade,
     batch_requests,
 )
-from sightline.authoring.judge_verdicts import GOOD_ALPHA, VerdictStore
+from sightline.authoring.judge_verdicts import GOOD_ALPHA, JudgeVerdict, VerdictStore
 from sightline.authoring.project import Project
 from sightline.authoring.stage import BatchOptions, StageResult, batch_first, free_plan, require_local_engine
 from sightline.calls.ask_many import ask_many, price_many
 from sightline.calls.plan import CostPlan, StagePlan
 from sightline.config import Config
-from sightline.engine.user_functions import UserFunction, function_name
+from sightline.engine.async_map import Stage, run_map
+from sightline.engine.user_functions import UserFunction, call, describe_error, function_name
 from sightline.english import counted
-from sightline.errors import StoppedError, UserError
+from sightline.errors import SightlineError, StoppedError, UserError
 from sightline.metrics.labels.rare_counts import Total
 from sightline.models.protocols import Embedder
-from sightline.types import Failure
+from sightline.types import Failure, Picture
 
 _GOOD_COVERAGE = 0.8
 _SLACK = 0.1
@@ -263,3 +268,69 @@ def _refuse_nothing(figures: JudgingFigures, project: Project) -> None:
         f"no query is left: all {len(figures.set_aside):,} were set aside ({said}). Every verdict is kept.",
         f"see {project.path(files.SET_ASIDE)}; another judge, or other words for the queries, may help",
     )
+
+
+_AT_ONCE = 16
+"""Groups that an asynchronous judge is given at once; any other may not be safe in several threads."""
+_FIX = "Return a grade, True or False, or a dictionary with grade, confidence and reason."
+
+
+def judge_by_function(
+    groups: Sequence[JudgeGroup], questions: JudgeQuestions
+) -> Iterator[tuple[JudgeGroup, GroupVerdicts]]:
+    """Each group with its verdicts; a picture for which the function raises, or says no grade, has a failure."""
+    assert questions.function is not None
+    job = _FunctionJudge(questions.function, questions)
+    at_once = _AT_ONCE if inspect.iscoroutinefunction(questions.function) else 1
+    for group, judged in run_map(groups, Stage("judge", job.judge), concurrency=at_once):
+        if isinstance(judged, GroupVerdicts):
+            yield group, judged
+
+
+class _FunctionJudge:
+    """One function as a judge of groups."""
+
+    def __init__(self, function: UserFunction, questions: JudgeQuestions) -> None:
+        self._function, self._questions = function, questions
+        self._grades = GRADES[questions.settings.scale]
+
+    async def judge(self, group: JudgeGroup) -> GroupVerdicts:
+        verdicts: list[JudgeVerdict] = []
+        failures: dict[str, Failure] = {}
+        for picture in group.pictures:
+            try:
+                said = self._read(await call(self._function, group.text, picture))
+            except StoppedError:
+                raise
+            except SightlineError as error:
+                failures[picture.id] = Failure("wrong-schema", error.message)
+            except Exception as error:
+                failures[picture.id] = Failure("crashed", describe_error(error))
+            else:
+                verdicts.append(self._verdict(said, picture, group))
+        return GroupVerdicts(tuple(verdicts), failures)
+
+    def _read(self, said: Any) -> PictureGrade:
+        """A grade, or a mapping with `grade` and, if there are, `confidence` and `reason`."""
+        told: Mapping[str, Any] = said if isinstance(said, Mapping) else {"grade": said}
+        grade, sure = told.get("grade"), told.get("confidence")
+        if grade is not None and hasattr(grade, "item"):  # A number of numpy.
+            grade = grade.item()
+        if not isinstance(grade, int | float) or grade not in self._grades:
+            allowed = ", ".join(map(str, self._grades))
+            raise UserError(f"The judge returned {said!r}; a grade is one of {allowed}.", _FIX)
+        if sure is not None and not (isinstance(sure, int | float) and math.isfinite(sure) and 0 <= sure <= 1):
+            raise UserError(f"The judge returned the confidence {sure!r}; it must be from 0 to 1.", _FIX)
+        return PictureGrade(int(grade), None if sure is None else float(sure), str(told.get("reason") or ""))
+
+    def _verdict(self, said: PictureGrade, picture: Picture, group: JudgeGroup) -> JudgeVerdict:
+        return JudgeVerdict(
+            task=group.query,
+            picture=picture.id,
+            judge=group.judge,
+            grade=said.grade,
+            confidence=said.confidence,
+            reason=said.reason or None,
+            at=round(time.time(), 3),
+            key=self._questions.key(group.text, picture),
+        )

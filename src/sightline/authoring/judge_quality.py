@@ -135,7 +135,7 @@ def _rates(said: JudgeGrades, found: Mapping[Pair, bool]) -> JudgeRates:
 
 
 @dataclass(frozen=True, slots=True)
-class Drift:
+class JudgeDrift:
     """Of one judge. `position`: share of relevant in the later half of a call less that in the earlier, over queries.
 
     The order of pictures is drawn by lot, so it should be about zero. `p` tells whether queries that were judged in the
@@ -160,7 +160,7 @@ class Drift:
         return self.p is not None and self.p < _SIGNIFICANT
 
 
-def find_drift(verdicts: Sequence[JudgeVerdict], seed: int = 0) -> tuple[Drift, ...]:
+def find_drift(verdicts: Sequence[JudgeVerdict], seed: int = 0) -> tuple[JudgeDrift, ...]:
     """For each judge of a panel."""
     labels = {pair: label_of(said).is_relevant for pair, said in by_pair(verdicts).items()}
     by_judge: dict[str, list[JudgeVerdict]] = defaultdict(list)
@@ -169,7 +169,9 @@ def find_drift(verdicts: Sequence[JudgeVerdict], seed: int = 0) -> tuple[Drift, 
     return tuple(_drift(judge, said, labels if len(by_judge) > 1 else None, seed) for judge, said in by_judge.items())
 
 
-def _drift(judge: str, said: Sequence[JudgeVerdict], labels: Mapping[tuple[str, str], bool] | None, seed: int) -> Drift:
+def _drift(
+    judge: str, said: Sequence[JudgeVerdict], labels: Mapping[tuple[str, str], bool] | None, seed: int
+) -> JudgeDrift:
     timed = sorted((verdict for verdict in said if verdict.at is not None), key=lambda verdict: verdict.at or 0.0)
     timed = timed if len(timed) >= _FEWEST else []
     values = [
@@ -177,7 +179,7 @@ def _drift(judge: str, said: Sequence[JudgeVerdict], labels: Mapping[tuple[str, 
         for verdict in timed
     ]
     p = _halves_differ([verdict.task for verdict in timed], values, seed)
-    return Drift(judge, len(said), _position(said, seed), p)
+    return JudgeDrift(judge, len(said), _position(said, seed), p)
 
 
 def _position(said: Sequence[JudgeVerdict], seed: int) -> Estimate | None:

@@ -6,7 +6,7 @@ And back: pictures of that list as a benchmark has them, with near-duplicates as
 from __future__ import annotations
 
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -56,17 +56,20 @@ class PicturesStage:
         if folder is None:
             raise _no_folder(self.name)
         scanned = scan(folder, rights=paths.rights, metadata=paths.metadata, session=project.session)
-        rows = list(_rows(open_corpus(project.workspace), folder, project.config))[: project.limit]
+        corpus = open_corpus(project.workspace)
+        pictures, copies = _pictures(corpus, folder, project)
+        rows = _rows(corpus, pictures, project.config)[: project.limit]
         if not rows:
             listed = ", ".join(f"{count:,} {reason}" for reason, count in scanned.skipped_here.items())
             why = f" ({listed})" if listed else ""
             raise UserError(f"{folder} holds no picture that can be read{why}.", "give a folder with pictures in it")
         _refuse_another(project, folder, rows)
         write_jsonl(project.prepare(files.IMAGES), rows)
+        counts = {"pictures": len(rows), "look alike": sum(bool(row[LOOK_ALIKE]) for row in rows)}
         return StageResult(
             self.name,
             (project.path(files.IMAGES),),
-            {"pictures": len(rows), "look alike": sum(bool(row[LOOK_ALIKE]) for row in rows)},
+            counts | ({"copies left out": copies} if copies else {}),
             dict(scanned.skipped_here),
             tuple(_warnings(scanned, rows, project)),
         )
@@ -112,12 +115,26 @@ def _readable(path: Path) -> Iterator[dict[str, Any]]:
                 yield row
 
 
-def _rows(corpus: Corpus, folder: Path, config: Config) -> Iterator[dict[str, Any]]:
+def _pictures(corpus: Corpus, folder: Path, project: Project) -> tuple[list[Picture], int]:
+    """The pictures below a folder, each content once under its first id, and how many copies that leaves out.
+
+    Pools and judgments see a copy once; those that were listed before stay, for labels of them may have been paid for.
+    """
     below = Path(os.path.normpath(folder.expanduser().absolute()))
+    found = [picture for picture in corpus.pictures.values() if below in path_of(picture.uri).parents]
+    path, name = project.path(files.IMAGES), project.config.columns.image_id
+    before = {row.get(name) for row in _readable(path)} if path.is_file() else set()
+    first = {picture.sha256: picture.id for picture in reversed(found)}
+    kept = {picture.sha256 for picture in found if picture.id in before}
+    wanted = [one for one in found if one.id in before or (one.sha256 not in kept and first[one.sha256] == one.id)]
+    return wanted, len(found) - len(wanted)
+
+
+def _rows(corpus: Corpus, pictures: Iterable[Picture], config: Config) -> list[dict[str, Any]]:
     alike = _look_alikes(corpus)
-    for picture in corpus.pictures.values():
-        if below in path_of(picture.uri).parents:
-            yield image_row(picture, alike.get(picture.id, ""), config)
+    shown = [(picture, alike.get(picture.id, "")) for picture in pictures]
+    counts = Counter(group for _, group in shown)
+    return [image_row(picture, group if counts[group] > 1 else "", config) for picture, group in shown]
 
 
 def _look_alikes(corpus: Corpus) -> dict[str, str]:
@@ -212,11 +229,6 @@ def look_alikes(pictures: Mapping[str, Picture], bits: int) -> tuple[Group, ...]
         if number >= 0:
             members[number].append(id_)
     return tuple(Group(f"same-{min(ids)}", "duplicate", tuple(ids)) for ids in members.values())
-
-
-def twins_of(groups: Iterable[Group]) -> dict[str, str]:
-    """The group of each picture that looks like another one."""
-    return {picture: group.id for group in groups for picture in group.pictures}
 
 
 def _at_home(picture: Picture, root: Path | None) -> Picture:

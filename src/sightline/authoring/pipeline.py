@@ -16,9 +16,7 @@ from sightline.authoring.cost_estimate import estimate_costs
 from sightline.authoring.judge import JudgeStage
 from sightline.authoring.pictures import PicturesStage
 from sightline.authoring.plan import PlanStage
-from sightline.authoring.prechecks import check_models, check_settings
-from sightline.authoring.project import Project
-from sightline.authoring.project_loader import ProjectLoader
+from sightline.authoring.project import Project, ProjectLoader
 from sightline.authoring.publish import PublishStage
 from sightline.authoring.query import QueryStage
 from sightline.authoring.review import ReviewStage
@@ -40,6 +38,13 @@ from sightline.types import Benchmark
 if TYPE_CHECKING:
     from sightline.authoring.query_sample import QueryLog
     from sightline.runs.systems.base import System
+from sightline.authoring import annotate, query
+from sightline.authoring.assemble import check_bench
+from sightline.authoring.plan import check_quotas
+from sightline.calls.chat import open_chat
+from sightline.engine.event_loop import run_async
+from sightline.models.built_in import find_built_in
+from sightline.models.embedders.session import EmbedderSession
 
 STAGES: Mapping[str, Callable[[Path | None, StageOptions], AuthoringStage]] = {
     "pictures": lambda folder, _: PicturesStage(folder),
@@ -74,11 +79,6 @@ class StageOptions:
     @property
     def panel(self) -> tuple[str | UserFunction, ...]:
         return self.judges or (() if self.model is None else (self.model,))
-
-
-def all_stages(folder: Path | None, by: StageOptions) -> tuple[AuthoringStage, ...]:
-    """From a folder to an audited benchmark and the page about it; what is published is a step of its own."""
-    return (*(STAGES[name](folder, by) for name in _ALL), SummaryStage(png=False))
 
 
 def one_stage(name: str, folder: Path | None, by: StageOptions) -> AuthoringStage:
@@ -310,7 +310,7 @@ def _chosen(stage: str | AuthoringStage | None, folder: Path | None, by: StageOp
         meant = None if folder is None or folder.exists() else nearest(str(folder), STAGES)
         if meant is not None:
             raise UserError(f"there is no folder {folder}, and no stage of that name.", f'did you mean "{meant}"?')
-        return all_stages(folder, by)
+        return (*(STAGES[name](folder, by) for name in _ALL), SummaryStage(png=False))
     chosen = one_stage(stage, folder, by) if isinstance(stage, str) else stage
     if folder is None or chosen.name == "pictures":
         return (chosen,)
@@ -326,3 +326,46 @@ def _named(given: Mapping[str, PathLike]) -> dict[str, Path]:
             hint = f'did you mean "{near}"?' if near else f"there are: {', '.join(files.FILES)}"
             raise UserError(f'a project has no file called "{name}".', hint)
     return {name: as_path(path, f"the file of {name}") for name, path in given.items()}
+
+
+def check_settings(project: Project) -> None:
+    """Refuse settings that a later stage could not work by."""
+    config = project.config
+    check_bench(project)
+    check_quotas(config.plan)
+    if not annotate.has_taxonomy(config) or project.path(files.ANNOTATIONS).is_file():
+        return
+    answers = {*config.annotate.taxonomy, *config.annotate.flags}
+    for setting in ("core_facets", "off_facets", "diversity_facets"):
+        for name in getattr(config.plan, setting):
+            if name not in answers:
+                near = nearest(name, answers)
+                hint = f'did you mean "{near}"?' if near else "add it to [annotate.taxonomy] or annotate.flags"
+                raise UserError(f'plan.{setting} names "{name}", which no annotation will have.', hint)
+
+
+def check_models(project: Project, model: str | None, judging: JudgeStage, similarity: SimilarityStage) -> None:
+    """Open every model that a stage will ask, where one of them is paid for; nothing is sent.
+
+    A missing key or package is then an error before anything is paid, and not after the annotations.
+    """
+    asked = dict.fromkeys(_chat_models(project, model, judging))
+    if not asked:
+        return
+    for name in asked:
+        run_async(_open(name, project.session))
+    similarity.check(project)
+    if project.config.plan.embedder is not None:
+        with EmbedderSession(project.config.plan.embedder, project.session.with_calls(base_url=None, api=None)):
+            pass
+
+
+def _chat_models(project: Project, model: str | None, judging: JudgeStage) -> Iterator[str]:
+    named = [annotate.chosen_model(model, project.config), query.chosen_model(model, project.config)]
+    named += [judge.model for judge in judging.panel(project) if judge.function is None]
+    yield from (name for name in named if name is not None and find_built_in(name) is None)
+
+
+async def _open(name: str, session: Session) -> None:
+    async with open_chat(name, session):
+        pass

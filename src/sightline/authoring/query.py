@@ -104,11 +104,6 @@ def request(spec: QuerySpec, model: str, config: Config) -> ChatRequest:
     return stage_request(model, settings, settings.system_prompt or _SYSTEM, (words, *shown), schema, SCHEMA_NAME)
 
 
-def retry_call(asked: Ask, wrong: str, said: ChatReply | None) -> Ask:
-    """The same call once more, with what was wrong."""
-    return replace(asked, request=ask_again(asked.request, wrong, said))
-
-
 def _told(note: Annotation, config: Config) -> dict[str, object]:
     """An annotation without ids, licences and hashes: nothing that could give the picture away by name."""
     names = config.columns
@@ -182,7 +177,8 @@ class QueryStage:
             for attempt, reply in ask_many(attempts, AskJob(STAGE, model), project.session):
                 wrong = store.take(by_id[attempt.about], reply)
                 if wrong is not None and not last and wrong.kind in _MENDABLE:
-                    rejected.append(retry_call(attempt, wrong.message, reply if isinstance(reply, ChatReply) else None))
+                    said = reply if isinstance(reply, ChatReply) else None
+                    rejected.append(replace(attempt, request=ask_again(attempt.request, wrong.message, said)))
                 elif wrong is not None:
                     store.failures[attempt.about] = wrong
             attempts = rejected

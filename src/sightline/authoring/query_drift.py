@@ -114,7 +114,8 @@ class Drift(Table[WordShare]):
         yield f"vanished: {self.vanished:.1%} of the benchmark's weight is not asked for in the log"
         new = self.unknown
         yield f"words that the benchmark lacks: {new.mean:+.1%} [{new.low:+.1%}, {new.high:+.1%}] of today's"
-        verdict = "the queries have changed" if self.drifted else "no change beyond chance"
+        few = "too few searches to say" if self.searches < self.tasks else "no change beyond chance"
+        verdict = "the queries have changed" if self.drifted else few
         yield f"drift of words: {found.mean:+.3f} [{found.low:+.3f}, {found.high:+.3f}], p = {self.p:.3f}: {verdict}"
 
 
@@ -208,7 +209,8 @@ def _splits(traffic: Traffic, then: Floats, words: _Words, size: int, rng: np.ra
         other = np.concatenate([counts, np.zeros(len(then) - len(counts))]) - part
         drawn = _drawn(part, size, rng)
         target, today = words.shares(other), words.shares(drawn)
-        farther = (np.abs(own - target).sum() - np.abs(today - target).sum()) / 2
+        missing = 1 - today.sum()  # Nothing drawn is as far as can be.
+        farther = (np.abs(own - target).sum() - np.abs(today - target).sum() - missing) / 2
         lacks = target[own == 0].sum() - target[today == 0].sum()
         found[number] = other[drawn > 0].sum() / max(float(other.sum()), 1.0), farther, lacks
     return found

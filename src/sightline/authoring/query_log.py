@@ -26,10 +26,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_plus
 
-import orjson
-
 from sightline.errors import UserError
-from sightline.io.jsonl import open_maybe_gzipped
+from sightline.io.jsonl import json_object, open_maybe_gzipped
 
 _NAMES: Mapping[str, tuple[str, ...]] = {
     "query": ("query", "query_text", "text", "q", "search", "search_term", "search_query", "keyword", "keywords"),
@@ -188,11 +186,8 @@ def _objects(lines: Iterator[str], problems: Counter[str]) -> Iterator[LogRow]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        try:
-            given = orjson.loads(line)
-        except orjson.JSONDecodeError:
-            given = None
-        if not isinstance(given, dict):
+        given = json_object(line)
+        if given is None:
             problems[_UNREADABLE] += 1
             continue
         inner = given.get("_source")

@@ -80,14 +80,15 @@ class QuerySample:
 
 def read_traffic(log: QueryLog) -> Traffic:
     """Read a log, whatever its length: what is held of it grows with the number of different queries only."""
-    path, problems, forms = as_path(log.file, "a file of queries"), Counter[str](), _Forms()
+    path, problems, found = as_path(log.file, "a file of queries"), Counter[str](), Traffic(log.personal_data)
     for row in read_log(path, log.pattern, problems):
-        forms.add(row)
-    merged = Traffic(forms, log.personal_data, {"file": path.name, "problems": dict(problems)})
-    if not len(merged.counts):
-        listed = ", ".join(f"{count:,} {what}" for what, count in problems.items()) or "the file is empty"
+        found.add(row)
+    if not found.keys:
+        none = "no line has one" if path.stat().st_size else "the file is empty"
+        listed = ", ".join(f"{count:,} {what}" for what, count in problems.items()) or none
         raise UserError(f"{path} has no query ({listed}).", "Give a file with a query on each line, or a log of them.")
-    return merged
+    found.close({"file": path.name, "problems": dict(problems)})
+    return found
 
 
 def sample_queries(log: QueryLog, seed: int = 0) -> QuerySample:
@@ -98,48 +99,75 @@ def sample_queries(log: QueryLog, seed: int = 0) -> QuerySample:
     chosen = np.flatnonzero(systematic(chances, strata, np.random.default_rng(seed)))
     chosen = chosen[np.argsort(-traffic.counts[chosen], kind="stable")]
     drawn = [traffic.query(at, chances[at], None if strata is None else STRATA[strata[at]]) for at in chosen.tolist()]
-    labels = traffic.clicks(dict(zip(chosen.tolist(), (query.id for query in drawn), strict=True)))
+    named = dict(zip(chosen.tolist(), (query.id for query in drawn), strict=True))
+    labels = traffic.clicks.labels({number: float(traffic.counts[number]) for number in named}, named)
     report = {
         **traffic.report,
         "languages": _shares((query.language, query.weight) for query in drawn),
         "strata": {} if strata is None else _strata(traffic.counts, strata, chosen),
         "drawn": len(drawn),
         "seed": seed,
-        **({"clicks": traffic.forms.clicks.report()} if labels else {}),
+        **({"clicks": traffic.clicks.report()} if labels else {}),
     }
     return QuerySample(tuple(drawn), report, labels)
 
 
-class _Forms:
-    """Every query as it was written, with its count and its first line: all that is held of a log."""
+class Traffic:
+    """The queries of a log, near-duplicates as one, in the form that is written most often.
 
-    def __init__(self) -> None:
-        self.places: dict[str, int] = {}
-        self.counts, self.lines = array("d"), array("q")
-        self.ids: dict[int, str] = {}
+    Held are the queries as they were written, with their counts, and no lines: `add` takes these one at a time, and
+    `close` ends it. `keys` are the queries' keys, in order, and `counts` how often each was asked.
+    """
+
+    def __init__(self, policy: Policy) -> None:
+        self.keys: dict[str, int] = {}
         self.clicks = Clicks()
+        self._policy: Policy = policy
+        self._forms: dict[str, int] = {}
+        self._numbers, self._form_counts = array("q"), array("d")
+        "By form the number of its query, -1 where it was dropped; and its searches."
+        self._masked: dict[int, str] = {}
+        self._lines, self._ids = array("q"), dict[int, str]()
+        self._kinds: Counter[str] = Counter()
         self._sessions: OrderedDict[str, int] = OrderedDict()
         self._repeated = 0.0
-        self._first: str | None = None
-        self._last: str | None = None
+        self._times: tuple[str, str] | None = None
 
     def add(self, row: LogRow) -> None:
         """Count a search; the same query again in one session, as when a page is turned, counts once."""
         text = clean(row.query[:_LONGEST])
-        place = self.places.setdefault(text if row.picture is None else f"{text}\0{row.picture}", len(self.places))
-        if place == len(self.counts):
-            self.counts.append(0.0)
-            self.lines.append(row.line)
-        if row.id is not None:
-            self.ids.setdefault(place, row.id)
+        form = text if row.picture is None else f"{text}\0{row.picture}"
+        place = self._forms.setdefault(form, len(self._forms))
+        if place == len(self._numbers):
+            self._enter(place, form, row)
+        number = self._numbers[place]
         if row.time is not None:
-            self._first = min(self._first or row.time, row.time)
-            self._last = max(self._last or row.time, row.time)
-        self.clicks.add(place, row)
+            first, last = self._times or (row.time, row.time)
+            self._times = min(first, row.time), max(last, row.time)
+        if number >= 0:
+            self.clicks.add(number, row)
+            if row.id is not None:
+                self._ids.setdefault(number, row.id)
         if row.session is not None and self._is_again(row.session, place):
             self._repeated += row.count
         else:
-            self.counts[place] += row.count
+            self._form_counts[place] += row.count
+
+    def _enter(self, place: int, form: str, row: LogRow) -> None:
+        """A form that was not seen before: mask it, and find the query that it is a form of."""
+        words, bar, picture = form.partition("\0")
+        said, found = (words, ()) if self._policy == "keep" else masked(words)
+        self._kinds.update(found)
+        number = -1
+        if not found or (self._policy != "drop" and said != f"[{found[0]}]"):
+            key = f"{query_key(said)}{bar}{picture}"
+            number = self.keys.setdefault(form if key == form else key, len(self.keys))  # One object for both.
+            if number == len(self._lines):
+                self._lines.append(row.line)
+            if found:
+                self._masked[place] = f"{said}{bar}{picture}"
+        self._numbers.append(number)
+        self._form_counts.append(0.0)
 
     def _is_again(self, session: str, place: int) -> bool:
         again = self._sessions.get(session) == place
@@ -149,75 +177,35 @@ class _Forms:
             self._sessions.popitem(last=False)
         return again
 
-    def report(self) -> dict[str, Any]:
-        return {"repeated_in_session": self._repeated, "first": self._first, "last": self._last}
-
-
-class Traffic:
-    """The queries of a log, near-duplicates as one, in the form that is written most often.
-
-    `keys` are their keys, in order, and `counts` how often each was asked.
-    """
-
-    def __init__(self, forms: _Forms, policy: Policy, report: Mapping[str, Any]) -> None:
-        self.keys: dict[str, int] = {}
-        self.forms, self._texts = forms, list(forms.places)
-        self._masked: dict[int, str] = {}
-        self._first, self._most, counts = array("q"), array("q"), array("d")
-        kinds: Counter[str] = Counter()
-        dropped = 0
-        for place, text in enumerate(self._texts):
-            words, bar, picture = text.partition("\0")
-            said, found = (words, ()) if policy == "keep" else masked(words)
-            kinds.update(found)
-            if found and (policy == "drop" or said == f"[{found[0]}]"):
-                dropped += 1
-                continue
-            if found:
-                text = self._masked[place] = f"{said}{bar}{picture}"
-            self._join(self._key(text), place, counts)
-        self.counts: Floats = np.array(counts)
+    def close(self, report: Mapping[str, Any]) -> None:
+        """Join the forms of each query; the one with most searches, of equals the first, is its text."""
+        numbers, counts = np.array(self._numbers, np.intp), np.array(self._form_counts)
+        kept = np.flatnonzero(numbers >= 0)
+        self.counts: Floats = np.bincount(numbers[kept], counts[kept], minlength=len(self.keys)).astype(np.float64)
+        order = kept[np.lexsort((-kept, counts[kept]))]
+        most = np.zeros(len(self.keys), np.intp)
+        most[numbers[order]] = order  # The last one stays.
+        self._texts, self._most = list(self._forms), most.tolist()
+        first, last = self._times or (None, None)
+        dropped = len(numbers) - len(kept)
         self.report = {
             **report,
-            "searches": sum(forms.counts),
-            **forms.report(),
-            "forms": len(self._texts),
-            "merged": len(self._texts) - dropped - len(self.keys),
-            "personal_data": {"policy": policy, "found": dict(kinds), "dropped": dropped},
+            "searches": float(counts.sum()),
+            "repeated_in_session": self._repeated,
+            "first": first,
+            "last": last,
+            "forms": len(numbers),
+            "merged": len(kept) - len(self.keys),
+            "personal_data": {"policy": self._policy, "found": dict(self._kinds), "dropped": dropped},
         }
 
-    @staticmethod
-    def _key(said: str) -> str:
-        words, bar, picture = said.partition("\0")
-        key = f"{query_key(words)}{bar}{picture}"
-        return said if key == said else key  # One object for both.
-
-    def _join(self, key: str, place: int, counts: array[float]) -> None:
-        number, count = self.keys.setdefault(key, len(self.keys)), self.forms.counts[place]
-        if number == len(counts):
-            self._first.append(place)
-            self._most.append(place)
-            counts.append(0.0)
-        elif count > self.forms.counts[self._most[number]]:
-            self._most[number] = place
-        counts[number] += count
-
     def query(self, number: int, chance: float = 1.0, stratum: str | None = None) -> LoggedQuery:
-        """One of them; it is called as its first form is: by its id, else by its line."""
-        first, most, count = self._first[number], self._most[number], float(self.counts[number])
+        """One of them; it is called by its id, else by its first line."""
+        most, count = self._most[number], float(self.counts[number])
         text, _, picture = self._masked.get(most, self._texts[most]).partition("\0")
-        id_ = self.forms.ids.get(first, str(self.forms.lines[first]))
+        id_ = self._ids.get(number, str(self._lines[number]))
         language = language_of(text) if text else UNKNOWN
         return LoggedQuery(id_, text, picture or None, count, count / float(chance), stratum, language)
-
-    def clicks(self, ids: Mapping[int, str]) -> dict[str, list[WeakLabel]]:
-        """Weak labels of some queries, by what they are called; clicks of all their forms together."""
-        if not self.forms.clicks:
-            return {}
-        keys = (self._key(self._masked.get(place, text)) for place, text in enumerate(self._texts))
-        numbers = {place: self.keys.get(key, -1) for place, key in enumerate(keys)}
-        named = {place: ids[number] for place, number in numbers.items() if number in ids}
-        return self.forms.clicks.labels({place: float(self.counts[numbers[place]]) for place in named}, named)
 
 
 def strata_of(counts: Floats) -> NDArray[np.intp] | None:

@@ -103,7 +103,7 @@ def tones(colours: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
+class _Clause:
     """Pieces in their places: `qualities` before the picture, `shown` in it, then where, then in which tones."""
 
     qualities: str
@@ -112,7 +112,7 @@ class Clause:
     tones: str
 
     @classmethod
-    def of(cls, parts: Iterable[PhrasePart]) -> Clause:
+    def of(cls, parts: Iterable[PhrasePart]) -> _Clause:
         by_role: dict[Role, list[PhrasePart]] = {}
         for part in parts:
             by_role.setdefault(part.role, []).append(part)
@@ -261,11 +261,11 @@ def _is_sound(chosen: Sequence[PhrasePart], said: Sequence[PhrasePart]) -> bool:
 def _keyword(parts: Sequence[PhrasePart]) -> str:
     plain = [part.said for part in parts if part.role not in ("light", "colour")]
     plain += [part.words for part in parts if part.role == "light"]
-    return ", ".join(filter(None, (" ".join(plain), Clause.of(parts).tones)))
+    return ", ".join(filter(None, (" ".join(plain), _Clause.of(parts).tones)))
 
 
 def _sentence(parts: Sequence[PhrasePart]) -> str:
-    clause = Clause.of(parts)
+    clause = _Clause.of(parts)
     photo = with_article(f"{clause.qualities} photo" if clause.qualities else "photo")
     shown = f" of {clause.shown}" if clause.shown else ""
     where = f" {clause.where}" if clause.where and clause.shown else f" taken {clause.where}" if clause.where else ""
@@ -274,7 +274,7 @@ def _sentence(parts: Sequence[PhrasePart]) -> str:
 
 
 def _question(parts: Sequence[PhrasePart]) -> str:
-    clause = Clause.of(parts)
+    clause = _Clause.of(parts)
     photos = f"{clause.qualities} photos" if clause.qualities else "photos"
     claims = [
         f"show {clause.shown}{f' {clause.where}' if clause.where else ''}" if clause.shown else "",
@@ -286,7 +286,7 @@ def _question(parts: Sequence[PhrasePart]) -> str:
 
 
 def _vague(parts: Sequence[PhrasePart]) -> str:
-    clause = Clause.of(parts)
+    clause = _Clause.of(parts)
     shown = f"with {clause.shown}" if clause.shown else ""
     body = " ".join(filter(None, (clause.qualities, shown, clause.where)))
     return f"something {', '.join(filter(None, (body, clause.tones)))}"

@@ -35,7 +35,7 @@ from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io.files import sha256_of
 from sightline.io.jsonl import parse_line, read_json, write_json
-from sightline.runs.shortcuts.file_facts import read_files
+from sightline.runs.shortcuts.facts import read_files
 from sightline.types import Benchmark, Json, PictureSet, Relevance
 
 LOG = "review.json"

@@ -134,7 +134,7 @@ def stage_request(
 def free_plan(stage: str, who: str) -> CostPlan:
     """The price of what asks no server."""
     nothing = Range(0.0, 0.0, 0.0)
-    return CostPlan((StagePlan(stage, who, 0, 0, nothing, nothing, nothing, None, "done on this machine"),))
+    return CostPlan((StagePlan(stage, who, 0, 0, nothing, nothing, nothing, None, "work on this machine alone"),))
 
 
 def require_local_engine(model: str, batch: BatchOptions | None, engine: str) -> None:

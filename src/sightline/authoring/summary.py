@@ -15,12 +15,11 @@ import numpy as np
 from PIL import Image
 
 from sightline import __version__
-from sightline.authoring import summary_svg
 from sightline.authoring.project import Project
 from sightline.authoring.project_benchmark import read_project_benchmark
 from sightline.authoring.stage import StageResult
 from sightline.authoring.summary_charts import Chart, SummaryCharts, charts
-from sightline.authoring.summary_png import to_png
+from sightline.authoring.summary_drawings import to_png, to_svg
 from sightline.authoring.summary_statistics import BenchmarkNumbers, count
 from sightline.authoring.summary_tables import Rows, overview, tables
 from sightline.calls.journal_tables import JOURNAL_FILE
@@ -173,7 +172,7 @@ def _overview(content: SummaryContent) -> list[Block]:
 
 
 def _drawn(title: str, drawings: Sequence[Chart]) -> PagePart:
-    return PagePart(title, [blocks.ChartsBlock([summary_svg.to_svg(drawing) for drawing in drawings])])
+    return PagePart(title, [blocks.ChartsBlock([to_svg(drawing) for drawing in drawings])])
 
 
 def _sample(sample: Sequence[SampledPicture]) -> PagePart:

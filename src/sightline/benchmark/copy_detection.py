@@ -10,21 +10,19 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
 from sightline.config import Config
-from sightline.corpus import metadata
 from sightline.corpus.near_duplicates import SIDE, near_pairs, perceptual_hash
 from sightline.corpus.pixels import RefusedError, load_rgb, open_picture, upright
 from sightline.engine.progress import progress
-from sightline.engine.worker_pool import cores, map_in_processes
 from sightline.io.files import picture_path
 from sightline.types import Picture
 
@@ -96,8 +94,11 @@ def looks_of(pictures: Mapping[str, Picture], base: Path, config: Config) -> dic
             names.append(name)
     found: dict[str, PictureLook] = {}
     with progress("look", len(jobs)) as advance:
-        few = len(jobs) < _FEW
-        done = ((job, look_at(job)) for job in jobs) if few else map_in_processes(look_at, jobs, workers=cores())
+        done: Iterable[tuple[Any, Any]] = ((job, look_at(job)) for job in jobs)
+        if len(jobs) >= _FEW:
+            from sightline.engine.worker_pool import cores, map_in_processes  # Most are fewer.
+
+            done = map_in_processes(look_at, jobs, workers=cores())
         for job, look in done:
             advance(1)
             if isinstance(look, PictureLook):
@@ -107,6 +108,8 @@ def looks_of(pictures: Mapping[str, Picture], base: Path, config: Config) -> dic
 
 def look_at(job: LookJob) -> PictureLook | None:
     """The look of one file; None for what can't be read."""
+    from sightline.corpus import metadata  # Where no picture is here, nothing reads any.
+
     try:
         data = Path(os.fsdecode(job.path)).read_bytes()
         image = open_picture(data, job.max_pixels)

@@ -34,7 +34,7 @@ from sightline.benchmark.records import BenchmarkRecord
 from sightline.benchmark.table import CURRENT, RecordTable, TableSource, read_header
 from sightline.benchmark.truth import TaskTruth
 from sightline.english import counted, listed
-from sightline.errors import UserError
+from sightline.errors import UserError, explained
 from sightline.io.files import PathLike, whole_folder, write_whole
 from sightline.io.jsonl import parse_line, read_json, read_jsonl, write_json
 from sightline.types import Benchmark, Corpus, Picture, Review, Task, Truth
@@ -257,10 +257,8 @@ def write_benchmark_elsewhere(
 
 def _copy(source: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    try:
+    with explained(f"{source} can't be read", "see that it is there"):
         file = source.open("rb")
-    except OSError as error:
-        raise UserError(f"{source} can't be read: {error.strerror}.", "see that it is there") from error
     with file:
         write_whole(target, file)
 

@@ -26,7 +26,6 @@ from sightline.benchmark.review_decisions import (
     votes_of,
 )
 from sightline.english import counted
-from sightline.metrics.agreement import krippendorff_alpha
 from sightline.metrics.labels.shares import weighted_share
 from sightline.metrics.statistics.estimates import estimate
 from sightline.metrics.statistics.intervals import wilson
@@ -363,4 +362,8 @@ def _by_tier(
 def _between_people(said: Votes) -> float | None:
     people = sorted({person for votes in said.values() for person in votes})
     rows = [[votes.get(person) for votes in said.values()] for person in people]
-    return krippendorff_alpha(rows) if len(rows) > 1 else None
+    if len(rows) < 2:
+        return None
+    from sightline.metrics.agreement import krippendorff_alpha  # Mostly one person checks, if any.
+
+    return krippendorff_alpha(rows)

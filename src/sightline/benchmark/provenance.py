@@ -14,7 +14,7 @@ from textwrap import shorten
 from typing import Any, Literal, TypeAlias
 
 from sightline.models.built_in import find_built_in
-from sightline.types import Annotation, Benchmark, Json, Run, ScoreWarning
+from sightline.types import Benchmark, Json, Run, ScoreWarning
 from sightline.types.chat import split_model
 
 CARD_FIELD = "provenance"
@@ -134,11 +134,6 @@ def without_model_texts(benchmark: Benchmark) -> Benchmark:
     """The benchmark less the annotations that a model wrote; what people and files brought along stays."""
     kept = tuple(note for note in benchmark.annotations if not is_model(note.by))
     return benchmark if len(kept) == len(benchmark.annotations) else replace(benchmark, annotations=kept)
-
-
-def hidden_texts(benchmark: Benchmark) -> tuple[Annotation, ...]:
-    """The annotations that systems do not see unless `--show-annotations` is given."""
-    return tuple(note for note in benchmark.annotations if is_model(note.by))
 
 
 def same_source(

@@ -1,13 +1,21 @@
-"""What people decided: how a line of `reviews.jsonl` is read, which lines count, and what they settle."""
+"""What people decided: how a line of `reviews.jsonl` is read and added, which lines count, and what they settle."""
 
 from __future__ import annotations
 
 import re
+import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TypeAlias, TypeVar
 
+from sightline.benchmark.files import REVIEWS
+from sightline.benchmark.problems import stop
+from sightline.benchmark.table import TableSource
+from sightline.errors import UserError
+from sightline.io.append_only_file import AppendOnlyFile
 from sightline.types import Answer, Benchmark, Choice, PictureSet, Relevance, Review, Task, Traces
 
 WITHDRAW = "withdraw"
@@ -246,3 +254,44 @@ def settled(given: Mapping[str, bool], people: int = PEOPLE) -> bool | None:
 def is_conflict(given: Mapping[str, bool]) -> bool:
     """As many say yes as say no; one more person decides, or one of them again."""
     return len(given) > 1 and settled(given) is None
+
+
+_PATIENCE = 50
+
+
+def read_reviews(folder: Path) -> tuple[Review, ...]:
+    """All lines, withdrawn ones and withdrawals too; a half last line counts as not written."""
+    source = TableSource(folder, stop, growing=True)
+    return tuple(review for _, review in source.rows(REVIEWS))
+
+
+def append_review(folder: Path, review: Review) -> None:
+    """Keep one decision."""
+    with writing_reviews(folder / REVIEWS.name) as file:
+        file.append(REVIEWS.line(review))
+
+
+@contextmanager
+def writing_reviews(path: Path) -> Iterator[AppendOnlyFile]:
+    """The file, for us alone; on the disk when the block ends."""
+    try:
+        file = _opened(path)
+        try:
+            yield file
+        finally:
+            file.close()
+    except OSError as error:
+        raise UserError(
+            f"{path} can't be written: {error.strerror}. The decision was not saved.",
+            "let this account write there and make room, or review a copy of the benchmark",
+        ) from error
+
+
+def _opened(path: Path) -> AppendOnlyFile:
+    """Another process may be writing its own line at this moment."""
+    for _ in range(_PATIENCE):
+        try:
+            return AppendOnlyFile(path)
+        except UserError:
+            time.sleep(0.02)
+    return AppendOnlyFile(path)

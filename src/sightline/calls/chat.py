@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sightline.calls.caller import Caller
 from sightline.calls.journal import Journal
 from sightline.calls.prices import Prices
 from sightline.calls.privacy_notice import NoticeTransport
 from sightline.calls.session import Session
+from sightline.calls.stages import LocalServices, SharedServices
 from sightline.errors import SightlineError
 from sightline.models.protocols import CallOutcome, Transport
 from sightline.models.providers import leaves_machine, refuse_remote
 from sightline.models.transport_factory import find_endpoint, find_wire, open_transport
 from sightline.models.wire_settings import WireSettings
 from sightline.types import ChatRequest
-
-if TYPE_CHECKING:
-    from sightline.calls.stages import SharedServices
 
 
 @asynccontextmanager
@@ -43,16 +40,7 @@ async def open_chat(
     transport = _transport(name, session, session.workspace, wire)
     try:
         with Journal(session.workspace) as journal:
-            yield Caller(
-                transport,
-                journal,
-                calls.limits,
-                calls.budget,
-                Prices(session.config.prices),
-                name=name,
-                stage=stage,
-                fresh=calls.fresh,
-            )
+            yield _caller(transport, LocalServices(journal, session.calls.budget), name, session, stage)
     finally:
         await transport.close()
 
@@ -64,19 +52,14 @@ def chat_in(
 
     Journal and budget are those that all who work on the stage share, and so are the limits of the endpoint.
     """
-    journal, calls = shared.journal, session.calls
-    workspace = journal.path.parent if isinstance(journal, Journal) else None
-    transport = _transport(name, session, workspace, wire)
-    return Caller(
-        transport,
-        journal,
-        shared.limiter(transport.endpoint, calls.limits),
-        shared.budget,
-        Prices(session.config.prices),
-        name=name,
-        stage=stage,
-        fresh=calls.fresh,
-    )
+    workspace = shared.journal.path.parent if isinstance(shared.journal, Journal) else None
+    return _caller(_transport(name, session, workspace, wire), shared, name, session, stage)
+
+
+def _caller(transport: Transport, shared: SharedServices, name: str, session: Session, stage: str) -> Caller:
+    limiter, prices = shared.limiter(transport.endpoint, session.calls.limits), Prices(session.config.prices)
+    fresh = session.calls.fresh
+    return Caller(transport, shared.journal, limiter, shared.budget, prices, name=name, stage=stage, fresh=fresh)
 
 
 def _transport(name: str, session: Session, workspace: Path | None, wire: WireSettings | None) -> Transport:

@@ -9,7 +9,7 @@ import asyncio
 import gc
 import logging
 import math
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -18,27 +18,7 @@ from itertools import count
 from typing import Any, TypeAlias
 
 from sightline.calls.circuit_breaker import RESUME_HINT
-from sightline.calls.coordinator import (
-    Acquire,
-    CoordinatorAnswer,
-    CoordinatorChannel,
-    CountHit,
-    GiveBack,
-    Leave,
-    LookBack,
-    RecordCall,
-    Release,
-    Reserve,
-    Seek,
-    Sending,
-    Settle,
-    ShardDone,
-    Stop,
-    Unpaid,
-    WorkerMessage,
-    WorkerNews,
-    WorkerQuestion,
-)
+from sightline.calls.coordinator import CoordinatorAnswer, CoordinatorChannel, ShardDone, Stop, WorkerMessage
 from sightline.calls.in_flight import LostCall
 from sightline.calls.journal import EndpointHistory
 from sightline.calls.journal_tables import Call
@@ -49,7 +29,8 @@ from sightline.errors import SightlineError, StoppedError
 from sightline.types import ChatReply, Failure
 
 _log = logging.getLogger(__name__)
-Undo: TypeAlias = Callable[[], WorkerNews]
+Undo: TypeAlias = tuple[Any, ...]
+"""News for the coordinator: a method, and what it is called with."""
 _PAID_BY: ContextVar[int] = ContextVar("sightline_paid_by", default=0)
 """Which question set money aside for the call that this task makes: should the worker die, only calls that had leave to
 be made count as paid. Budget and rate limiter know nothing of each other, but one task uses both for one call."""
@@ -74,24 +55,25 @@ class CoordinatorLink:
         """For the next question."""
         return next(self._numbers)
 
-    def send(self, message: WorkerMessage) -> None:
+    def send(self, method: str, *values: Any, number: int = 0) -> None:
         """Hand in news; it goes out with whatever else there is."""
-        self._out.append(message)
+        self._out.append(WorkerMessage(number, method, values))
         self._work.set()
 
-    async def ask(self, question: WorkerQuestion, undo: Undo | None = None) -> Any:
+    async def ask(self, method: str, *values: Any, number: int | None = None, undo: Undo | None = None) -> Any:
         """Hand in a question and wait for its answer; `undo` is sent if it comes when nobody waits any more."""
         if self._gone is not None:
             raise self._gone.again()
-        answer = self._waiting[question.number] = asyncio.get_running_loop().create_future()
-        self.send(question)
+        number = number or self.new_number()
+        answer = self._waiting[number] = asyncio.get_running_loop().create_future()
+        self.send(method, *values, number=number)
         try:
             return await answer
         except asyncio.CancelledError:
             if undo is not None and not answer.cancelled() and answer.exception() is None:
-                self.send(undo())  # Answered in the same moment.
+                self.send(*undo)  # Answered in the same moment.
             elif undo is not None:
-                self._undo[question.number] = undo
+                self._undo[number] = undo
             raise
 
     async def close(self) -> None:
@@ -132,7 +114,7 @@ class CoordinatorLink:
                 else:
                     waiting.set_exception(answer.stop.error())
             elif (undo := self._undo.pop(answer.number, None)) is not None and answer.stop is None:
-                self.send(undo())
+                self.send(*undo)
 
     def _hang_up(self, error: Exception) -> None:
         _log.warning("the coordinator can't be reached: %r", error)
@@ -153,9 +135,7 @@ class RemoteJournal:
 
     async def seek(self, key: bytes, *, fresh: bool) -> ChatReply | Failure | None:
         """What is known of a request; None when this worker is to ask it, and others wait for it."""
-        known: ChatReply | Failure | None = await self._link.ask(
-            Seek(self._link.new_number(), key, fresh), undo=lambda: Leave(key)
-        )
+        known: ChatReply | Failure | None = await self._link.ask("seek", key, fresh, undo=("leave", key))
         if known is None:
             self._ours.add(key)
         return known
@@ -164,34 +144,32 @@ class RemoteJournal:
         """Let another ask, if we were to ask and did not."""
         if key in self._ours:
             self._ours.remove(key)
-            self._link.send(Leave(key))
+            self._link.send("leave", key)
 
     async def record(self, call: Call) -> None:
         """Keep a call; returns when it is on disk."""
-        await self._link.ask(RecordCall(self._link.new_number(), call))
+        await self._link.ask("record", call)
         self._ours.discard(call.key)
 
     def record_later(self, call: Call) -> None:
         """Keep a call that nobody waits for."""
-        self._link.send(RecordCall(0, call))
+        self._link.send("record", call)
 
     def sending(self, call: LostCall) -> None:
         """A request is about to be sent; where that can't be noted, the next `seek` says so."""
-        self._link.send(Sending(call))
+        self._link.send("sending", call)
 
     def unpaid(self, key: bytes) -> None:
         """What was sent costs nothing."""
-        self._link.send(Unpaid(key))
+        self._link.send("unpaid", key)
 
     def count_hit(self, stage: str, model: str, usd: float | None) -> None:
         """A request was answered from the journal."""
-        self._link.send(CountHit(stage, model, usd))
+        self._link.send("count_hit", stage, model, usd)
 
     async def past(self, endpoint: str, model: str, stage: str, attempts: int) -> EndpointHistory:
         """What is known of a stage's calls from before."""
-        known: EndpointHistory = await self._link.ask(
-            LookBack(self._link.new_number(), endpoint, model, stage, attempts)
-        )
+        known: EndpointHistory = await self._link.ask("past", endpoint, model, stage, attempts)
         return known
 
 
@@ -204,16 +182,16 @@ class RemoteBudget:
     async def reserve(self, usd: float, about: str = "") -> None:
         """Set money aside; raises when the budget is used up."""
         number = self._link.new_number()
-        await self._link.ask(Reserve(number, usd, about), undo=lambda: Settle(number, 0.0))
+        await self._link.ask("reserve", usd, about, number=number, undo=("settle", number, 0.0))
         _PAID_BY.set(number)
 
     def settle(self, usd: float, spent: float | None, about: str = "") -> None:
         """The attempt is over, which this task set money aside for."""
-        self._link.send(Settle(_PAID_BY.get(), spent))
+        self._link.send("settle", _PAID_BY.get(), spent)
         _PAID_BY.set(0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RemoteSlot(CallSlot):
     """Leave to make one call, by the number of the question that it answers."""
 
@@ -231,14 +209,14 @@ class RemoteLimiter:
     async def acquire(self, tokens: int = 0) -> CallSlot:
         """Wait for leave to make a call."""
         number = self._link.new_number()
-        question = Acquire(number, self._endpoint, self._limits, tokens, _PAID_BY.get())
-        self.counts_tokens = await self._link.ask(question, undo=lambda: GiveBack(number))
+        values = (self._endpoint, self._limits, tokens, _PAID_BY.get())
+        self.counts_tokens = await self._link.ask("acquire", *values, number=number, undo=("give_back", number))
         return RemoteSlot(asyncio.get_running_loop().time(), tokens, number)
 
     def give_back(self, slot: CallSlot) -> None:
         """The call was not made."""
         assert isinstance(slot, RemoteSlot)
-        self._link.send(GiveBack(slot.number))
+        self._link.send("give_back", slot.number)
 
     def release(
         self,
@@ -253,7 +231,8 @@ class RemoteLimiter:
         """The call ended. True for the first refusal since the last one that was, as this worker sees it."""
         assert isinstance(slot, RemoteSlot)
         told = {name: value for name, value in (headers or {}).items() if "ratelimit" in name}
-        self._link.send(Release(slot.number, ok, refused, retry_after, told or None, tokens))
+        outcome = {"ok": ok, "refused": refused, "retry_after": retry_after, "headers": told or None, "tokens": tokens}
+        self._link.send("release", slot.number, outcome)
         if not refused or slot.started <= self._cut_at:
             return False
         self._cut_at = asyncio.get_running_loop().time()

@@ -2,128 +2,33 @@
 
 It holds the same objects that a run on one machine uses, and works them for the workers; so what holds there (no call
 paid twice, no budget exceeded, no rate broken) holds over all workers. A worker sends what has gathered since its last
-message, so that many calls share a round trip. Messages are named tuples, because there are several for each call, and
-these are the quickest to pickle.
+message, so that many calls share a round trip. Messages are tuples, because there are several for each call, and these
+are the quickest to pickle.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol
 
 from sightline.calls.budget import Budget
 from sightline.calls.in_flight import LostCall
-from sightline.calls.journal import Journal
+from sightline.calls.journal import EndpointHistory, Journal
 from sightline.calls.journal_tables import Call
 from sightline.calls.rate_limit import CallSlot, RateLimiter, RateLimits
 from sightline.errors import SightlineError, StoppedError, UserError
 from sightline.types import ChatReply, Failure
 
 
-class Seek(NamedTuple):
-    """What is known of a request? Answered by a reply or failure; by None, and then the worker has to ask it."""
+class WorkerMessage(NamedTuple):
+    """A method of the coordinator and what it is called with; number 0 waits for no answer."""
 
     number: int
-    key: bytes
-    fresh: bool
-
-
-class RecordCall(NamedTuple):
-    """Keep this call. Answered when it is on disk; one of number 0 is not answered."""
-
-    number: int
-    call: Call
-
-
-class Reserve(NamedTuple):
-    """Set money aside for an attempt of this estimate and sort. Answered when it is."""
-
-    number: int
-    usd: float
-    about: str
-
-
-class Acquire(NamedTuple):
-    """Leave to make a call. Answered, when it is given, by whether tokens are counted there.
-
-    `paid_by` is the number of the question that set money aside for it, 0 when none was.
-    """
-
-    number: int
-    endpoint: str
-    limits: RateLimits | None
-    tokens: int
-    paid_by: int
-
-
-class LookBack(NamedTuple):
-    """What is known of a stage's calls from before? Answered by a `journal.EndpointHistory`."""
-
-    number: int
-    endpoint: str
-    model: str
-    stage: str
-    attempts: int
-
-
-WorkerQuestion: TypeAlias = Seek | RecordCall | Reserve | Acquire | LookBack
-
-
-class Leave(NamedTuple):
-    """The request that was to be asked was not."""
-
-    key: bytes
-
-
-class Sending(NamedTuple):
-    """A request is about to be sent."""
-
-    call: LostCall
-
-
-class Unpaid(NamedTuple):
-    """What was sent for this request costs nothing."""
-
-    key: bytes
-
-
-class CountHit(NamedTuple):
-    """A request was answered from the journal."""
-
-    stage: str
-    model: str
-    usd: float | None
-
-
-class Settle(NamedTuple):
-    """What the attempt cost that money was set aside for (by the number of that question); None: nobody knows."""
-
-    number: int
-    spent: float | None
-
-
-class Release(NamedTuple):
-    """The call that leave was given for (by the number of that question) ended."""
-
-    number: int
-    ok: bool
-    refused: bool
-    retry_after: float | None
-    headers: Mapping[str, str] | None
-    tokens: int | None
-
-
-class GiveBack(NamedTuple):
-    """The call that leave was given for was not made."""
-
-    number: int
-
-
-WorkerNews: TypeAlias = RecordCall | Leave | Sending | Unpaid | CountHit | Settle | Release | GiveBack
-WorkerMessage: TypeAlias = WorkerQuestion | WorkerNews
+    method: str
+    values: tuple[Any, ...]
 
 
 class Stop(NamedTuple):
@@ -189,7 +94,7 @@ class _Member:
         self.being_told = 0
         self.waiting: set[asyncio.Task[None]] = set()
         self.slots: dict[int, tuple[RateLimiter, CallSlot]] = {}
-        self.reserved: dict[int, Reserve] = {}
+        self.reserved: dict[int, tuple[float, str]] = {}
         self.begun: set[int] = set()  # What money was set aside for, and may have been asked.
         self.asking: set[bytes] = set()
 
@@ -213,6 +118,22 @@ class Coordinator:
         self._limiters: dict[str, RateLimiter] = {}
         self._members: dict[str, _Member] = {}
         self._recording: set[asyncio.Task[None]] = set()
+        self._questions: dict[str, Callable[..., Awaitable[Any]]] = {
+            "seek": self._seek,
+            "past": self._past,
+            "record": self._record,
+            "reserve": self._reserve,
+            "acquire": self._acquire,
+        }
+        self._news: dict[str, Callable[..., None]] = {
+            "leave": self._leave,
+            "sending": self._sending,
+            "unpaid": self._unpaid,
+            "count_hit": self._count_hit,
+            "settle": self._settle,
+            "release": self._release,
+            "give_back": self._give_back,
+        }
 
     @property
     def spent(self) -> BudgetSpent:
@@ -255,8 +176,8 @@ class Coordinator:
         for limiter, slot in member.slots.values():
             limiter.release(slot, ok=False)
         if self._budget is not None:
-            for number, asked in member.reserved.items():
-                self._budget.settle(asked.usd, None if number in member.begun else 0.0, asked.about)
+            for number, (usd, about) in member.reserved.items():
+                self._budget.settle(usd, None if number in member.begun else 0.0, about)
         for key in tuple(member.asking):
             self._leave(member, key)
         member.news.set()  # Whoever listens for it learns that it is gone.
@@ -275,95 +196,94 @@ class Coordinator:
         return member
 
     def _take_in(self, member: _Member, message: WorkerMessage) -> None:
-        match message:
-            case Seek(number, key, fresh):
-                self._begin(member, number, self._seek(member, key, fresh))
-            case RecordCall(number, call):
-                task = asyncio.get_running_loop().create_task(self._record(member, number, call))
-                self._recording.add(task)
-                task.add_done_callback(self._recording.discard)
-            case Reserve(number):
-                self._begin(member, number, self._reserve(member, message))
-            case LookBack(number, endpoint, model, stage, attempts):
-                self._begin(member, number, self._journal.past(endpoint, model, stage, attempts))
-            case Acquire(number):
-                self._begin(member, number, self._acquire(member, message))
-            case Settle(number, spent):
-                self._settle(member, number, spent)
-            case Release(number, ok, refused, retry_after, headers, tokens):
-                limiter, slot = member.slots.pop(number)
-                limiter.release(slot, ok=ok, refused=refused, retry_after=retry_after, headers=headers, tokens=tokens)
-            case GiveBack(number):
-                limiter, slot = member.slots.pop(number)
-                limiter.give_back(slot)
-            case Leave(key):
-                self._leave(member, key)
-            case Sending(call):
-                with suppress(SightlineError):  # Its worker hears of it when it seeks the next.
-                    self._journal.sending(call)
-            case Unpaid(key):
-                self._journal.unpaid(key)
-            case CountHit(stage, model, usd):
-                self._journal.count_hit(stage, model, usd)
-
-    def _begin(self, member: _Member, number: int, answer: Awaitable[Any]) -> None:
-        """Answer a question when its answer is there, and meanwhile go on."""
-        task = asyncio.get_running_loop().create_task(_answered(member, number, answer))
-        member.waiting.add(task)
-        task.add_done_callback(member.waiting.discard)
+        number, method, values = message
+        if (question := self._questions.get(method)) is not None:
+            # What was handed in is not to be cancelled by the worker's death: it was paid for.
+            tasks = self._recording if method == "record" else member.waiting
+            task = asyncio.get_running_loop().create_task(_answered(member, number, question(member, number, *values)))
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+        else:
+            self._news[method](member, *values)
 
     # --- the journal ---------------------------------------------------------------------------------------------
 
-    async def _seek(self, member: _Member, key: bytes, fresh: bool) -> ChatReply | Failure | None:
+    async def _seek(self, member: _Member, _: int, key: bytes, fresh: bool) -> ChatReply | Failure | None:
         """What is known; if nothing is, this worker is the one who asks."""
         known = await self._journal.seek(key, fresh=fresh)
         if known is None:
             member.asking.add(key)
         return known
 
+    async def _past(self, _: _Member, __: int, *values: Any) -> EndpointHistory:
+        return await self._journal.past(*values)
+
     async def _record(self, member: _Member, number: int, call: Call) -> None:
-        """Not to be cancelled by the worker's death: what it handed in was paid for."""
         try:
             await self._journal.record(call)
-        except SightlineError as error:
-            answer = CoordinatorAnswer(number, stop=Stop.of(error))
-        else:
-            answer = CoordinatorAnswer(number)
-        if number:
-            self._leave(member, call.key)
-            member.answer(answer)
+        finally:
+            if number:
+                self._leave(member, call.key)
 
     def _leave(self, member: _Member, key: bytes) -> None:
         if key in member.asking:
             member.asking.remove(key)
             self._journal.leave(key)
 
+    def _sending(self, _: _Member, call: LostCall) -> None:
+        with suppress(SightlineError):  # Its worker hears of it when it seeks the next.
+            self._journal.sending(call)
+
+    def _unpaid(self, _: _Member, key: bytes) -> None:
+        self._journal.unpaid(key)
+
+    def _count_hit(self, _: _Member, *values: Any) -> None:
+        self._journal.count_hit(*values)
+
     # --- the budget and the limits -------------------------------------------------------------------------------
 
-    async def _reserve(self, member: _Member, question: Reserve) -> None:
+    async def _reserve(self, member: _Member, number: int, usd: float, about: str) -> None:
         if self._budget is not None:
-            await self._budget.reserve(question.usd, question.about)
-            member.reserved[question.number] = question
+            await self._budget.reserve(usd, about)
+            member.reserved[number] = (usd, about)
 
     def _settle(self, member: _Member, number: int, spent: float | None) -> None:
+        """What money was set aside for, by the question of this number, cost so much; None: nobody knows."""
         if self._budget is not None:
             member.begun.discard(number)
-            asked = member.reserved.pop(number)
-            self._budget.settle(asked.usd, spent, asked.about)
+            usd, about = member.reserved.pop(number)
+            self._budget.settle(usd, spent, about)
 
-    async def _acquire(self, member: _Member, question: Acquire) -> bool:
-        limiter = self._limiters.get(question.endpoint)
+    async def _acquire(
+        self, member: _Member, number: int, endpoint: str, limits: RateLimits | None, tokens: int, paid_by: int
+    ) -> bool:
+        """Leave to make a call, and whether tokens are counted there.
+
+        `paid_by` is the number of the question that set money aside for it, 0 when none was.
+        """
+        limiter = self._limiters.get(endpoint)
         if limiter is None:
-            limiter = self._limiters[question.endpoint] = RateLimiter(question.limits)
-        slot = await limiter.acquire(question.tokens)
-        member.slots[question.number] = (limiter, slot)
-        if question.paid_by:
-            member.begun.add(question.paid_by)
+            limiter = self._limiters[endpoint] = RateLimiter(limits)
+        slot = await limiter.acquire(tokens)
+        member.slots[number] = (limiter, slot)
+        if paid_by:
+            member.begun.add(paid_by)
         return limiter.counts_tokens
+
+    def _release(self, member: _Member, number: int, outcome: Mapping[str, Any]) -> None:
+        limiter, slot = member.slots.pop(number)
+        limiter.release(slot, **outcome)
+
+    def _give_back(self, member: _Member, number: int) -> None:
+        limiter, slot = member.slots.pop(number)
+        limiter.give_back(slot)
 
 
 async def _answered(member: _Member, number: int, answer: Awaitable[Any]) -> None:
+    """Hand out the answer to a question when it is there."""
     try:
-        member.answer(CoordinatorAnswer(number, await answer))
+        found = CoordinatorAnswer(number, await answer)
     except SightlineError as error:
-        member.answer(CoordinatorAnswer(number, stop=Stop.of(error)))
+        found = CoordinatorAnswer(number, stop=Stop.of(error))
+    if number:
+        member.answer(found)

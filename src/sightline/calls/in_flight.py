@@ -104,7 +104,8 @@ class InFlightFile:
 
 def lost_calls(file: int) -> Iterator[LostCall]:
     """What a file of a process that ended says to have been in flight."""
-    data = os.pread(file, os.fstat(file).st_size, 0)
+    os.lseek(file, 0, os.SEEK_SET)
+    data = os.read(file, os.fstat(file).st_size)
     for at in range(0, len(data), _SLOT):
         slot = data[at : at + _SLOT].rstrip(b"\0 ")
         if data[at : at + 1] == b"[":
@@ -129,8 +130,8 @@ def _allocate(file: int, size: int, folder: Path) -> None:
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(file, 0, size)
         else:
-            have = os.fstat(file).st_size
-            os.pwrite(file, bytes(max(0, size - have)), have)
+            have = os.lseek(file, 0, os.SEEK_END)
+            os.write(file, bytes(max(0, size - have)))
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise UserError(f"{folder} can't be written: {error.strerror}.", "Choose another --workspace.") from error

@@ -303,8 +303,10 @@ class Journal:
         return (ReleasedClaim(key, self._owner.name),)
 
     async def _put(self, *entries: JournalEntry) -> None:
-        with self._explained():
+        try:
             await self._writer.put(*entries)
+        except DATABASE_FAULTS as error:
+            raise self._explain(error) from error
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -351,11 +353,18 @@ def write_calls(database: sqlite3.Connection, calls: Iterable[Call]) -> None:
 
 
 def _write(database: sqlite3.Connection, entries: Sequence[JournalEntry]) -> None:
-    database.executemany(INSERT, [entry for entry in entries if isinstance(entry, tuple)])
-    write_claims(
-        database, [entry for entry in entries if isinstance(entry, RequestClaim | ReleasedClaim | ForgottenOwner)]
-    )
+    calls: list[tuple[Any, ...]] = []
+    hits: list[_Hits] = []
+    claims: list[ClaimEntry] = []
     for entry in entries:
-        if isinstance(entry, _Hits):
-            database.execute(_COUNT_HIT, (entry.stage, entry.model, entry.count, entry.usd))
-            seal_hits(database)
+        if isinstance(entry, tuple):
+            calls.append(entry)
+        elif isinstance(entry, _Hits):
+            hits.append(entry)
+        else:
+            claims.append(entry)
+    database.executemany(INSERT, calls)
+    write_claims(database, claims)
+    for entry in hits:
+        database.execute(_COUNT_HIT, (entry.stage, entry.model, entry.count, entry.usd))
+        seal_hits(database)

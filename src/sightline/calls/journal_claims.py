@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from sightline.calls.in_flight import InFlightFile, lost_calls
 from sightline.calls.journal_tables import INTERRUPTED, LOSE
-from sightline.io.locks import CAN_LOCK, take_lock
+from sightline.io.locks import HAS_FLOCK, take_lock
 from sightline.io.private import private_folder
 from sightline.io.sqlite import transaction
 
@@ -37,7 +37,7 @@ class RequestClaim:
     is_ours: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ReleasedClaim:
     """A request that is not asked any more."""
 
@@ -45,7 +45,7 @@ class ReleasedClaim:
     owner: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ForgottenOwner:
     """An owner that asks nothing any more."""
 
@@ -94,8 +94,8 @@ class JournalOwner:
     The file holds what the journal's process is asking (`in_flight`).
     """
 
-    can_claim = CAN_LOCK
-    "Without locks two processes may ask the same, and a kill leaves no word of what was in flight."
+    can_claim = HAS_FLOCK
+    "On Windows two processes may ask the same, and a kill leaves no word of what was in flight."
 
     def __init__(self, workspace: Path) -> None:
         self._folder = workspace / CLAIMS_FOLDER

@@ -205,11 +205,12 @@ def _lose(database: sqlite3.Connection, number: int) -> None:
 
 def _copy_calls(old: sqlite3.Connection, new: sqlite3.Connection) -> None:
     rows = _rows(old)
+    insert = INSERT.replace("NULL", "?", 1).replace("INSERT", "INSERT OR IGNORE", 1)
     while part := list(islice(rows, _CHUNK)):
-        damaged = sum(row is None for _, row in part)
         with transaction(new):
-            new.executemany(INSERT.replace("NULL", "?", 1), [row for _, row in part if row is not None])
-            new.executemany(LOSE, [(*_UNKNOWN, time.time(), DAMAGED, None)] * damaged)
+            kept = new.executemany(insert, [row for _, row in part if row is not None]).rowcount
+            # A row that stands twice, as where a page was written over another, is one in the place of a lost one.
+            new.executemany(LOSE, [(*_UNKNOWN, time.time(), DAMAGED, None)] * (len(part) - max(0, kept)))
 
 
 def _copy_table(table: str, old: sqlite3.Connection, new: sqlite3.Connection) -> None:

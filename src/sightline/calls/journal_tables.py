@@ -140,7 +140,7 @@ class DamagedRowError(ValueError):
     """A row is not what was written."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Call:
     """One finished call, whatever came of it; `usd` None means that its price is not known.
 

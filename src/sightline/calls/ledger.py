@@ -20,7 +20,7 @@ from sightline.errors import UserError
 from sightline.io.sqlite import DATABASE_FAULTS, open_database
 
 LedgerGrouping: TypeAlias = Literal["stage", "model"]
-_DAMAGED = """SELECT id FROM calls WHERE NOT sound(checksum, key, stage, task, model, endpoint, sample, at, seconds,
+_DAMAGED = """SELECT id FROM calls WHERE NOT sound(id, checksum, key, stage, task, model, endpoint, sample, at, seconds,
     attempts, input, cached, output, reasoning, image, cache_written, reported, usd, failure, message, reusable,
     at_least, turn)"""
 _SOUND = "id NOT IN (SELECT value FROM json_each(?))"
@@ -112,14 +112,20 @@ def dollars(usd: float) -> str:
 
 def _damaged(database: sqlite3.Connection) -> list[int]:
     """Rows whose numbers can't be trusted; the replies, which the ledger does not read, are not looked at."""
+    last, is_ordered = 0, True
 
-    def is_sound(checksum: int | None, key: bytes, *columns: Any) -> bool:
+    def is_sound(number: int, checksum: int | None, key: bytes, *columns: Any) -> bool:
+        nonlocal last, is_ordered
+        last, is_ordered = number, is_ordered and number > last
         if checksum is None:  # Of before, unless the row is empty.
             return None not in (key, columns[0], columns[2])
         return checksum & 0xFFFFFFFF == columns_checksum(key, *columns)
 
     database.create_function("sound", -1, is_sound, deterministic=True)
-    return [number for (number,) in database.execute(_DAMAGED)]
+    damaged = [number for (number,) in database.execute(_DAMAGED)]
+    if not is_ordered:  # A page was written over another: some rows stand twice, and others are gone.
+        raise sqlite3.DatabaseError("its rows are out of order")
+    return damaged
 
 
 def _sums(database: sqlite3.Connection, damaged: list[int]) -> list[LedgerRow]:

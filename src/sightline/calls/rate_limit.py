@@ -135,7 +135,7 @@ class RateLimits:
         return cls(start=calls, most=calls)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CallSlot:
     """Leave to make one call, since `started` (on the event loop's clock), with so many tokens set aside for it."""
 

@@ -230,6 +230,7 @@ def _has_no_reader(stream: TextIO | None) -> bool:
     try:
         stream.flush()
         if not hasattr(select, "poll"):
+            os.write(stream.fileno(), b"\n")  # Where it can be read, a traceback follows.
             return False
         poll = select.poll()
         poll.register(stream.fileno(), 0)  # Errors are told of unasked.

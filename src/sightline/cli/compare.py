@@ -27,7 +27,7 @@ def compare(
     Parameters
     ----------
     runs:
-        Folders of runs on the same benchmark; scored, or with --benchmark scored now.
+        Folders of runs on the same benchmark; those without scores are scored now.
     metrics:
         Comma-separated names; all that the runs have in common when not given.
     fail_if_worse:

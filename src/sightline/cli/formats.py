@@ -7,7 +7,7 @@ from sightline.cli.options import Common
 
 def formats(*, common: Common = Common()) -> None:
     """List the formats that `import` reads and `export` writes."""
-    from sightline.benchmark.formats.format_table import format_lines
+    from sightline.benchmark.formats import format_lines
 
     common.ignores_limit()
     known = format_lines()

@@ -62,7 +62,8 @@ def make(
     if common.json:
         common.print_json(made.to_json())
     elif file is not None:
-        common.note([f"Next step: sightline view {made.folder} (or, in the terminal: sightline assess {made.folder})"])
+        more = f"sightline view {made.folder} (or, in the terminal: sightline assess {made.folder})"
+        common.note([f"Next step: {more if own.pool else 'the same with --pool NAME=SPEC for each system'}"])
     elif made.bench is not None:
         common.console.print(f"  next: {_next_step(made)}", markup=False, soft_wrap=True)
 

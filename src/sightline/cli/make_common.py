@@ -136,7 +136,7 @@ class MakeJob:
 
     def project(self, stage: str | None = None, calls: CallOptions | None = None) -> Project:
         """The project that a command works on."""
-        from sightline.authoring.project_loader import ProjectLoader
+        from sightline.authoring.project import ProjectLoader
 
         common, places = self.common, self.places
         return ProjectLoader(self.session(calls), places.out, places.given(), common.seed, common.limit).project(stage)

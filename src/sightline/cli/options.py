@@ -178,7 +178,11 @@ class Common:
         """Where a person reads the result."""
         from rich.console import Console
 
-        return Console(highlight=False)
+        class _Console(Console):
+            def on_broken_pipe(self) -> None:
+                raise BrokenPipeError  # `app` looks who left; rich would end with 1.
+
+        return _Console(highlight=False)
 
 
 @Parameter(name="*", group="Album")

@@ -44,6 +44,9 @@ def think(
     format: Literal["parquet", "jsonl"] | None = None,  # noqa: A002
     shard_rows: Positive = 1_000,
     retry_failed: Switch = False,
+    per_class: Positive | None = None,
+    choose: Literal["first", "random", "diverse", "hard"] = "first",
+    vectors: Path | None = None,
     engine: EngineOption = "local",
     endpoint: EndpointArguments = EndpointArguments(),
     sampling: SamplingOptions = SamplingOptions(),
@@ -82,6 +85,9 @@ def think(
         retry_failed=retry_failed,
         **sampling.parameters(common),
         limit=common.limit,
+        per_class=per_class,
+        choose=choose,
+        vectors=vectors,
         session=common.session(endpoint.calls(common), engine),
     )
     common.warn(done.warnings)

@@ -16,7 +16,7 @@ import orjson
 
 from sightline.corpus.names import path_of
 from sightline.corpus.view import StoredGroups
-from sightline.errors import MissingExtraError, UserError
+from sightline.errors import UserError, needs_extra
 from sightline.io.files import whole_folder, write_whole
 from sightline.types import Corpus, Picture
 
@@ -109,11 +109,9 @@ def _lines(out: Path, lines: Iterable[bytes]) -> int:
 
 def _parquet(corpus: Corpus, out: Path, limit: int | None) -> int:
     """A folder of finished parts: a Parquet file that is still growing can't be read."""
-    try:
+    with needs_extra("writing Parquet", "parquet"):
         import pyarrow as pa
         import pyarrow.parquet as pq
-    except ImportError:
-        raise MissingExtraError("writing Parquet", "parquet") from None
     fields = [pa.field(name, getattr(pa, _PARQUET_TYPES.get(name, "string"))()) for name in COLUMNS]
     fields[COLUMNS.index("groups")] = pa.field("groups", pa.list_(pa.string()))
     schema = pa.schema(fields)

@@ -136,17 +136,13 @@ def _film(container: InputContainer, limits: FilmLimits, max_pixels: int) -> Fil
     stream.codec_context.skip_frame = "NONKEY"
     stream.codec_context.options = {"max_pixels": str(max_pixels)}
     stream.thread_type = "NONE"
-    seconds = _seconds(container)
+    seconds = container.duration / 1e6 if container.duration and container.duration > 0 else None
     last = min(seconds or math.inf, limits.minutes * 60)
     found = _scenes(_key_frames(container, stream, seconds, last), limits.pictures)
     if not found:
         raise RefusedError("unreadable", "no picture in it can be decoded")
     facts = _facts({**stream.metadata, **container.metadata})
     return Film(tuple(found), seconds, facts, seconds is not None and seconds > last)
-
-
-def _seconds(container: InputContainer) -> float | None:
-    return container.duration / 1e6 if container.duration and container.duration > 0 else None
 
 
 def _key_frames(

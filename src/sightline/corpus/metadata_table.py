@@ -14,7 +14,7 @@ from typing import IO, Any, TypeAlias
 
 import numpy as np
 
-from sightline.errors import READ_AGAIN, MissingExtraError, UserError
+from sightline.errors import READ_AGAIN, UserError, explained, needs_extra
 from sightline.io.jsonl import LineError, read_jsonl
 from sightline.io.unpacked import parquet_batches
 from sightline.types import Json
@@ -105,10 +105,8 @@ def _csv(path: Path) -> Iterator[Row]:
 
 
 def _open_text(path: Path) -> IO[str]:
-    try:
+    with explained(f"{path} can't be read", READ_AGAIN):
         return path.open(encoding="utf-8-sig", newline="")
-    except OSError as error:
-        raise UserError(f"{path} can't be read: {error.strerror}.", READ_AGAIN) from error
 
 
 def _csv_rows(path: Path, file: IO[str]) -> Iterator[tuple[int, list[str]]]:
@@ -131,11 +129,9 @@ def _csv_rows(path: Path, file: IO[str]) -> Iterator[tuple[int, list[str]]]:
 
 
 def _parquet(path: Path) -> Iterator[Row]:
-    try:
+    with needs_extra("Reading Parquet", "parquet"):
         import pyarrow as pa
         import pyarrow.parquet as pq
-    except ImportError as error:
-        raise MissingExtraError("Reading Parquet", "parquet") from error
     try:
         with pq.ParquetFile(path) as file:
             key = _key(file.schema_arrow.names, str(path))

@@ -15,9 +15,15 @@ _FILMS = frozenset({"mov", "mp4"})
 _RECIPES = frozenset({"aae", "pp3"})
 """What was done to a picture, kept beside it by Apple Photos and by RawTherapee."""
 PART_EXTENSIONS = _RAW | _FILMS | _RECIPES
+_SEEN = "|".join((*EXTENSIONS, "dng"))
 _EDITED = re.compile(
-    rf"(IMG_)E(\d{{4,}})\.(?:jpe?g|heic|png)|(.+)-(?:{EDITED})(|\(\d+\))\.(?:{'|'.join(EXTENSIONS)})", re.IGNORECASE
+    rf"(IMG_)E(\d{{4,}})\.(?:jpe?g|heic|png)|(.+)-(?:{EDITED})(|\(\d+\))\.(?:{'|'.join(EXTENSIONS)})"
+    rf"|(.+)-(?:Edit|HDR|Pano|HDR-Pano|Enhanced-(?:NR|SR))(?:-\d+)?\.(?:{_SEEN})",
+    re.IGNORECASE,
 )
+_COVER = re.compile(r"(.+)-01\.COVER\.jpg", re.IGNORECASE)
+_STITCHED = re.compile(rf"(.*?)(\d+)( ?- ?)\1(\d+)\.(?:{'|'.join(EXTENSIONS)})", re.IGNORECASE)
+_MOST_STITCHED = 200
 _MOTION = re.compile(rb"""(?:MotionPhoto|MicroVideo)(?:="1"|>1<)""")
 _XMP_WITHIN = 1 << 17
 
@@ -33,14 +39,25 @@ def is_raw_name(name: str) -> bool:
 
 
 def is_original(name: str, stems: Collection[str]) -> bool:
-    """Is it a picture of which there is an edited copy, by what `original_stem` says of the copies?"""
+    """Is it a picture that another one was made of, by what `original_stems` says of that one?"""
     return _extension(name) in EXTENSIONS and stem_of(name) in stems
 
 
-def original_stem(name: str) -> str | None:
-    """`IMG_E1234.JPG`, which a phone makes of an edit, → `IMG_1234`; Google's `a-edited(1).jpg` → `a(1)`; else None."""
-    edited = _EDITED.fullmatch(name)
-    return None if edited is None else "".join(filter(None, edited.groups()))
+def original_stems(name: str) -> tuple[str, ...]:
+    """What a picture was made of, without extensions, where its name says so.
+
+    Edits by a phone (`IMG_E1234.JPG` → `IMG_1234`), Google (`a-edited(1).jpg` → `a(1)`) and Lightroom (`a-Edit.tif`,
+    and of `a-HDR.dng` and `a-Pano.dng` the first picture); the cover of several takes (`a.RAW-01.COVER.jpg` →
+    `a.RAW-02.ORIGINAL`); and panoramas by Hugin (`a1 - a3.tif` → `a1`, `a2`, `a3`).
+    """
+    if found := _EDITED.fullmatch(name):
+        return ("".join(filter(None, found.groups())),)
+    if found := _COVER.fullmatch(name):
+        return (f"{found[1]}-02.ORIGINAL",)
+    if (found := _STITCHED.fullmatch(name)) and 0 < int(found[4]) - int(found[2]) < _MOST_STITCHED:
+        numbers = range(int(found[2]), int(found[4]) + 1)
+        return tuple(f"{found[1]}{number:0{len(found[2])}}" for number in numbers)
+    return ()
 
 
 def stem_of(name: str) -> str:
@@ -59,10 +76,10 @@ def by_stem(names: Iterable[str]) -> dict[str, list[str]]:
 
 def find_parts(name: str, stems: Mapping[str, list[str]]) -> list[str]:
     """The parts of a picture among those of its folder; a film beside a RAW alone is a film of its own."""
-    wanted = (stem_of(name), original_stem(name) or "")
-    found = [part for stem in wanted if stem in stems for part in stems[stem] if part != name]
+    own, originals = stem_of(name), original_stems(name)
+    found = [part for stem in (own, *originals) for part in stems.get(stem, ()) if part != name]
     if found and is_raw_name(name):
-        return [part for part in found if _extension(part) in _RECIPES]
+        return [part for part in found if _extension(part) in _RECIPES or stem_of(part) in originals]
     return found if _extension(name) in EXTENSIONS else []
 
 

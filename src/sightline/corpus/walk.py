@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sightline.corpus.metadata import sidecar
-from sightline.corpus.parts import by_stem, find_parts, is_original, is_raw_name, may_be_part, original_stem
+from sightline.corpus.parts import by_stem, find_parts, is_original, is_raw_name, may_be_part, original_stems
 
 NOT_FOLLOWED = "link not followed"
 """The warning about links out of the folder."""
@@ -71,7 +71,7 @@ class FolderWalk:
                 elif not entry.is_symlink():
                     text = os.fsdecode(entry.name)
                     parts.update([entry.name] if may_be_part(text) else [])
-                    edited.update(filter(None, [original_stem(text)]))
+                    edited.update(original_stems(text))
             parts.update(self._originals(here, edited))
             yield from self._files(here, under, sidecars, parts)
         except OSError:

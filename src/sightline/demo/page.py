@@ -18,7 +18,7 @@ from sightline.corpus.scan import ScanSummary
 from sightline.corpus.view import open_corpus
 from sightline.demo.vision import DemoFindings, DemoQuery, RecognizedPicture, Thumbnails, queries, reads_words, see
 from sightline.english import counted, listed
-from sightline.errors import UserError
+from sightline.errors import UserError, explained
 from sightline.io.files import PathLike, write_whole
 from sightline.models.embedders.base import close
 from sightline.models.embedders.registry import find_embedder
@@ -192,11 +192,9 @@ def own_folder(out: Path, seed: int) -> None:
         raise UserError(f"{out} holds other things; the demo leaves it as it is.", "choose another place: --out DIR")
     if mark.is_file() and mark.read_text("utf-8") != str(seed):
         raise UserError(f"{out} holds a demo with another seed.", "choose another place: --out DIR")
-    try:
+    with explained(f"{out} can't be written", "choose another place: --out DIR"):
         out.mkdir(parents=True, exist_ok=True)
         write_whole(mark, str(seed).encode())
-    except OSError as error:
-        raise UserError(f"{out} can't be written: {error.strerror}.", "choose another place: --out DIR") from None
 
 
 @dataclass(frozen=True, slots=True)

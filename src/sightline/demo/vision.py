@@ -16,17 +16,16 @@ import numpy as np
 from PIL import Image
 
 from sightline.config.settings import AnnotateSettings
-from sightline.corpus import metadata
 from sightline.corpus.names import path_of
-from sightline.corpus.pixels import RefusedError, load_rgb, read_file, upright
+from sightline.corpus.pixels import RefusedError, read_file
 from sightline.corpus.scan import ScanSummary
+from sightline.corpus.small_copy import small_copy
 from sightline.engine.progress import progress
 from sightline.markup import Markup
 from sightline.models.failures import failure
 from sightline.models.photos.annotator import EVERYDAY, Annotator
 from sightline.models.photos.embedder import Photos
 from sightline.models.photos.ocr import WordReader, missing_modules
-from sightline.models.pictures import open_one
 from sightline.models.protocols import Pixels
 from sightline.retrieval.results import Results
 from sightline.types import Annotation, Failure, Group, Json, Picture
@@ -46,15 +45,8 @@ _LEAST = 3
 
 def read_pixels(picture: Picture, longest: int = LONGEST) -> Pixels | Failure:
     """Height × width × 3, or why there is none."""
-    path = path_of(picture.uri)
     try:
-        data = read_file(path)
-        image = open_one(data)
-        turned = metadata.read_facts(image).orientation
-        scale = min(1.0, longest / max(image.size))
-        size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
-        small = load_rgb(image, data, size).resize(size, Image.Resampling.BICUBIC)
-        return np.ascontiguousarray(upright(np.asarray(small), turned))
+        return np.asarray(small_copy(read_file(path_of(picture.uri)), longest))
     except RefusedError as refused:
         return failure("bad-picture", str(refused))
 

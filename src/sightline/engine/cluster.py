@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Literal, Self
 
-from sightline.errors import MissingExtraError, UserError
+from sightline.errors import UserError, needs_extra
 
 _ADDRESS = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[\w.-]+):(\d{1,5})")
 _FORMS = "write local, ray (the cluster of $RAY_ADDRESS, else one that is started here) or ray:HOST:PORT"
@@ -60,10 +60,8 @@ def load_ray() -> ModuleType:
     """The package; nothing of it is imported before."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Nothing is reported to anybody.
     os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")  # Else Ray prints news of its workers to our stdout.
-    try:
+    with needs_extra("--engine ray", "ray"):
         import ray
-    except ImportError:
-        raise MissingExtraError("--engine ray", "ray") from None
     module: ModuleType = ray
     return module
 

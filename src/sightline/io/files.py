@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, TypeAlias
 from urllib.parse import unquote_to_bytes, urlsplit
 
-from sightline.errors import UserError
+from sightline.errors import UserError, explained
 from sightline.io.temporary_files import folder_beside, is_temporary, name_beside
 
 PathLike: TypeAlias = str | os.PathLike[str]
@@ -102,10 +102,8 @@ def sha256_of(path: PathLike) -> str:
 
 
 def _create(temporary: Path, target: Path) -> IO[bytes]:
-    try:
+    with explained(f"{target} can't be written", "choose another place"):
         return temporary.open("xb")
-    except OSError as error:
-        raise UserError(f"{target} can't be written: {error.strerror}.", "choose another place") from error
 
 
 def _refuse_other_kind(target: Path, marker: str, force: bool) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from sightline.errors import READ_AGAIN, UserError
+from sightline.errors import READ_AGAIN, UserError, explained
 from sightline.io.files import PathLike, write_whole
 from sightline.io.unpacked import gunzipped
 
@@ -74,14 +74,21 @@ def read_jsonl(path: PathLike) -> Iterator[tuple[int, Any]]:
 
 def read_json(path: PathLike) -> Any:
     """The value of a file that is one JSON document."""
-    try:
+    with explained(f"{path} can't be read", READ_AGAIN):
         content = Path(path).read_bytes().removeprefix(_BOM)
-    except OSError as error:
-        raise UserError(f"{path} can't be read: {error.strerror}.", READ_AGAIN) from error
     try:
         return orjson.loads(content)
     except orjson.JSONDecodeError as error:
         raise LineError(path, error.lineno, f"expected JSON: {error.msg} at column {error.colno}") from error
+
+
+def json_object(text: bytes | str) -> dict[str, Any] | None:
+    """The JSON object that a text is; None for any other."""
+    try:
+        found = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def dump(value: Any, *, indent: bool = False) -> bytes:

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import IO
+from typing import IO, Any
 
 from sightline.io.private import private_folder
 
 fcntl: ModuleType | None
 try:
     import fcntl
-except ImportError:  # Windows has no flock; there the user sees to it that one process writes.
+except ImportError:  # Windows
     fcntl = None
 
 LOCK_FILE = "lock"
-CAN_LOCK = fcntl is not None
+HAS_FLOCK = fcntl is not None
+"""May a locked file be renamed or removed, and handed to a child? On Windows it may not."""
+_FAR = (1 << 31) - 2
+"Where Windows locks a byte: nobody can read or write locked bytes there, so it is one that hardly any file has."
+_TICK_SECONDS = 0.05
 
 
 @contextmanager
@@ -29,11 +36,28 @@ def locked(folder: Path, *, wait: bool) -> Iterator[bool]:
 
 
 def take_lock(file: IO[bytes] | int, *, wait: bool) -> bool:
-    """Is an open file's lock ours, until it is closed or the process ends? Always where there are no locks."""
+    """Is an open file's lock ours, until it is closed or the process ends?"""
     if fcntl is None:
-        return True
+        return _lock_far_byte(file if isinstance(file, int) else file.fileno(), wait=wait)
     try:
         fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True
+
+
+def _lock_far_byte(file: int, *, wait: bool) -> bool:
+    system: Any = import_module("msvcrt")  # Its types are there on Windows alone.
+    place = os.lseek(file, 0, os.SEEK_CUR)
+    try:
+        while True:
+            os.lseek(file, _FAR, os.SEEK_SET)
+            try:
+                system.locking(file, system.LK_NBLCK, 1)
+                return True
+            except PermissionError:
+                if not wait:
+                    return False
+            time.sleep(_TICK_SECONDS)
+    finally:
+        os.lseek(file, place, os.SEEK_SET)

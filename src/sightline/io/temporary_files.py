@@ -11,8 +11,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from sightline.errors import UserError
-from sightline.io.locks import CAN_LOCK, take_lock
+from sightline.errors import explained
+from sightline.io.locks import HAS_FLOCK, take_lock
 
 _UNFINISHED, _LOCK = ".tmp", ".lock"
 _NAME = re.compile(rf"\.sightline-[0-9a-f]{{16}}(?:{_UNFINISHED}|{_LOCK})")
@@ -32,13 +32,11 @@ def name_beside(target: Path) -> Path:
 def folder_beside(target: Path) -> Iterator[Path]:
     """A new folder beside `target`, removed when the block ends unless it was moved; those of dead writers go first."""
     with ExitStack() as stack:
-        try:
+        with explained(f"{target} can't be written", "choose another place"):
             target.parent.mkdir(parents=True, exist_ok=True)
             remove_abandoned(target.parent)
             fresh = stack.enter_context(_claimed_beside(target))
             fresh.mkdir()
-        except OSError as error:
-            raise UserError(f"{target} can't be written: {error.strerror}.", "choose another place") from error
         try:
             yield fresh
         finally:
@@ -47,7 +45,7 @@ def folder_beside(target: Path) -> Iterator[Path]:
 
 def remove_abandoned(parent: Path) -> None:
     """Remove the folders in `parent` whose writers are dead; one without a lock of ours is not known to be so."""
-    if not CAN_LOCK:
+    if not HAS_FLOCK:
         return
     with suppress(OSError):  # What can't be listed or removed stays, and stops nobody.
         with os.scandir(parent) as entries:
@@ -67,7 +65,7 @@ def remove_temporary_files(folder: Path) -> None:
 @contextmanager
 def _claimed_beside(target: Path) -> Iterator[Path]:
     """A name for a new folder; a locked file beside it, which its writer's end unlocks, tells others that it lives."""
-    if not CAN_LOCK:
+    if not HAS_FLOCK:
         yield name_beside(target)
         return
     fresh, lock = _claim(target)

@@ -20,9 +20,8 @@ from sightline.metrics.scores import Scores, lowest_grade, without_empty_reasons
 from sightline.metrics.statistics.distributions import check_fraction
 from sightline.metrics.statistics.estimates import FEW_CLUSTERS, cluster_codes, narrow
 from sightline.metrics.statistics.intervals import RESAMPLES, Codes, Floats
-from sightline.metrics.statistics.max_t import AllPairs, max_t
 from sightline.metrics.statistics.paired import PairedDifference, paired_differences
-from sightline.metrics.statistics.significance import holm, tie_letters
+from sightline.metrics.statistics.significance import AllPairs, holm, max_t, tie_letters
 from sightline.metrics.statistics.splits import FLIPS
 from sightline.metrics.task_table import Bools, TaskTable, by_slice, task_table
 from sightline.plain_text import signed

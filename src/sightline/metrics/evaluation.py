@@ -384,8 +384,10 @@ def _about_nothing(benchmark: Benchmark, names: Sequence[str]) -> tuple[str, ...
         if any(kind in kinds_scored(name, present) and leaves_out(metric, truth) for kind, truth in empty)
     ]
     means = f"left out of {', '.join(without)}" if without else "a set is right about them when it is empty"
-    unused = len(empty) == len(finding) and benchmark.reviews
-    hint = "; to score by people's decisions: sightline make review BENCH --people 1" if unused else ""
+    hint = ""
+    if len(empty) == len(finding) and without:
+        how = "score by people's decisions: sightline make review BENCH --people 1"
+        hint = f"; to {how if benchmark.reviews else 'have them judged: sightline assess BENCH RUN RUN'}"
     return (f"tasks with nothing to find: {len(empty)} of {len(finding)}; {means}{hint}",)
 
 

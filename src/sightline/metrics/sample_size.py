@@ -10,7 +10,7 @@ import numpy as np
 from sightline.display import Shown
 from sightline.errors import UserError
 from sightline.metrics.scores import Scores
-from sightline.metrics.statistics.power import Spread, detectable, spread, tasks_needed, tasks_needed_binary
+from sightline.metrics.statistics.power import DifferenceSpread, detectable, spread, tasks_needed, tasks_needed_binary
 from sightline.metrics.task_table import task_table
 from sightline.types import ScoreWarning
 
@@ -25,7 +25,7 @@ class SamplePlan(Shown):
     power: float
     design_effect: float
     asked: str
-    spread: Spread
+    spread: DifferenceSpread
     warnings: tuple[ScoreWarning, ...] = ()
     "Of the runs: how many labels people should decide on, where labels are generated."
 
@@ -45,7 +45,7 @@ class SamplePlan(Shown):
 
 
 def sample_plan(
-    expected: Spread,
+    expected: DifferenceSpread,
     *,
     binary: bool = False,
     difference: float | None = None,
@@ -72,7 +72,7 @@ def sample_plan(
     )
 
 
-def given_spread(sd: float | None, disagreement: float | None, design_effect: float) -> Spread:
+def given_spread(sd: float | None, disagreement: float | None, design_effect: float) -> DifferenceSpread:
     """A spread from what the user knows; of right/wrong tasks the differences are -1, 0 and 1."""
     if sd is None and disagreement is None:
         raise UserError(
@@ -80,10 +80,12 @@ def given_spread(sd: float | None, disagreement: float | None, design_effect: fl
             "Give two scored runs, --sd (sd=) or --disagreement (disagreement=).",
         )
     share = sd**2 if disagreement is None and sd is not None else disagreement or 0.0
-    return Spread(sd=share**0.5 if sd is None else sd, disagreement=min(share, 1.0), design_effect=design_effect, n=0)
+    return DifferenceSpread(
+        sd=share**0.5 if sd is None else sd, disagreement=min(share, 1.0), design_effect=design_effect, n=0
+    )
 
 
-def learnt_spread(first: Scores, second: Scores, metric: str | None = None) -> Spread:
+def learnt_spread(first: Scores, second: Scores, metric: str | None = None) -> DifferenceSpread:
     """The spread of the per-task differences of two runs in a metric (the first that they share)."""
     shared = [name for name in first.metrics if name in second.metrics]
     chosen = metric or next(iter(shared), None)

@@ -13,7 +13,7 @@ from typing import Any
 from sightline.benchmark.files import HEADER
 from sightline.benchmark.folder import check_place, write_benchmark
 from sightline.english import listed
-from sightline.errors import UserError
+from sightline.errors import UserError, explained
 from sightline.io.jsonl import read_json
 from sightline.mining.graph import MemoryGraph
 from sightline.mining.history import EVERYONE, PhotoHistory
@@ -37,10 +37,8 @@ def check_mining_place(out: Path, what: str, pictures: Mapping[str, Picture]) ->
     if (out / HEADER).is_file() and read_json(out / HEADER).get("card", {}).get("mined") != what:
         raise UserError(f"{out} holds a benchmark of another kind; it is left as it is.", _ELSEWHERE)
     place = next(folder for folder in (out, *out.resolve().parents) if folder.is_dir())
-    try:
+    with explained(f"{out} can't be written", _ELSEWHERE):
         TemporaryDirectory(dir=place).cleanup()
-    except OSError as error:
-        raise UserError(f"{out} can't be written: {error.strerror}.", _ELSEWHERE) from None
 
 
 def choose(verdicts: Iterable[DraftVerdict], most: int) -> list[DraftVerdict]:

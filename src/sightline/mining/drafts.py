@@ -203,11 +203,6 @@ def shares(total: int, parts: int) -> list[int]:
     return [total * (part + 1) // parts - total * part // parts for part in range(parts)]
 
 
-def tries_for(wanted: int) -> int:
-    """Subgraphs that are drawn before a history is given up."""
-    return max(50, _TRIES * wanted)
-
-
 def drafts_by_templates(graph: MemoryGraph, settings: MiningSettings) -> Iterator[Draft]:
     """Drafts for all owners, several times as many as are to be kept."""
     around = graph.around()
@@ -215,7 +210,7 @@ def drafts_by_templates(graph: MemoryGraph, settings: MiningSettings) -> Iterato
     wanted = shares(OVERSAMPLED * settings.queries, max(1, len(everyone)))
     for known, share in zip(everyone, wanted, strict=False):
         distinct, number, within = DistinctDrafts(), 0, 0
-        for source in islice(subgraphs(known, around, settings), tries_for(share)):
+        for source in islice(subgraphs(known, around, settings), max(50, _TRIES * share)):
             if number >= share:
                 break
             made = make(source, settings, "same-event" if within * 2 <= number else source.rng.choice(_BETWEEN))

@@ -80,11 +80,6 @@ def told_facts(page: WebPage, said: Any) -> tuple[PageFact, ...]:
     )
 
 
-def picture_urls(page: WebPage) -> tuple[str, ...]:
-    """The addresses of the pictures of a page."""
-    return tuple(urljoin(page.url, url) for url in _PICTURE.findall(page.text))
-
-
 def same_name(one: str, other: str) -> bool:
     """Two names that differ at most in case, spaces and quotation marks."""
     return _plain(one) == _plain(other)
@@ -174,7 +169,8 @@ class ChainSearch:
 
     async def _through_picture(self, clue: Clue, page: WebPage, way: tuple[ChainHop, ...]) -> FactChain | None:
         """By the one other name that the page's first picture shows, if the page itself does not tell it."""
-        for url in picture_urls(page)[:1]:
+        for address in _PICTURE.findall(page.text)[:1]:
+            url = urljoin(page.url, address)
             data = await self.web.picture(url)
             names = [] if isinstance(data, Failure) else await self.read_names(url, data)
             passed = [clue.name, page.title, *(hop.value for hop in way)]

@@ -14,7 +14,7 @@ import orjson
 from pydantic import ValidationError
 
 from sightline.config.section import Hidden
-from sightline.errors import MissingExtraError, UserError, nearest
+from sightline.errors import UserError, nearest, needs_extra
 from sightline.models.failures import ErrorBody, Scrubber, clip, failure, meanings, retry_after, status_failure
 from sightline.models.openai_chat import as_json, build_chat, read_chat
 from sightline.models.picture_cache import PictureCache
@@ -138,10 +138,8 @@ def provider_of(name: ModelName) -> tuple[str, str]:
 
 
 def _connect(name: ModelName, provider: str, base_url: str | None, key: Hidden | None) -> Any:
-    try:
+    with needs_extra(f"{name}", "providers"):
         any_llm = importlib.import_module("any_llm")
-    except ImportError:
-        raise MissingExtraError(f"{name}", "providers") from None
     options = {"api_key": key.get_secret_value() if key else None, "api_base": base_url, "unified_exceptions": True}
     try:
         try:

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import orjson
 from PIL import Image
 
-from sightline.errors import MissingExtraError
+from sightline.errors import needs_extra
 from sightline.models.failures import clip, failure
 from sightline.models.openai_chat import describe_tool, schema_in_words
 from sightline.models.picture_cache import PictureCache, PreparedPictures
@@ -111,10 +111,8 @@ class TransformersTransport:
 
 
 def _import(name: str) -> tuple[Any, Any]:
-    try:
+    with needs_extra(name, "transformers"):
         return importlib.import_module("torch"), importlib.import_module("transformers")
-    except ImportError:
-        raise MissingExtraError(name, "transformers") from None
 
 
 def _reply(loaded: _Loaded, request: ChatRequest, pictures: PreparedPictures, stop: threading.Event) -> ReplyText:

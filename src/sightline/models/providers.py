@@ -240,7 +240,7 @@ def about_key(name: ModelName, endpoint: str, *, was_sent: bool) -> str:
     if was_sent:
         return f"check {variables}" if is_home(name, endpoint, None) else "check its key"
     if name.provider.needs_key and not is_home(name, endpoint, None):
-        home = _host(name.provider.base_url)
+        home = urlsplit(name.provider.base_url or "").hostname or "its provider"
         return (
             f"no key was sent, for {variables} goes only to {home} and to your configured base_url: {SERVER_KEY_HINT}"
         )
@@ -290,7 +290,3 @@ def _origin(address: str) -> tuple[str, str, int | None]:
     """Who is really asked: a key for HTTPS is not sent without it."""
     parts = urlsplit(address)
     return parts.scheme, parts.hostname or "", parts.port or {"https": 443, "http": 80}.get(parts.scheme)
-
-
-def _host(address: str | None) -> str:
-    return urlsplit(address or "").hostname or "its provider"

@@ -77,7 +77,7 @@ def _count(reported: Mapping[str, Any], *names: str) -> int | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ReplyText:
     """A reply as it was read off the wire; `finish` is one of ours, or the server's own unknown word."""
 

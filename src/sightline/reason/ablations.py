@@ -23,7 +23,7 @@ from sightline.runs.folder import read_run
 from sightline.runs.integrity import keep_scores
 from sightline.runs.runner import run
 from sightline.runs.system_spec import Spec, make_spec
-from sightline.runs.systems.registry import find_kind
+from sightline.runs.systems.base import find_kind
 from sightline.types import Benchmark, Run, Task, TaskKind
 
 WHOLE = "whole"

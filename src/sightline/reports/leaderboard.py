@@ -9,14 +9,13 @@ import gc
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sightline.benchmark.files import HEADER as BENCHMARK_FILE
 from sightline.benchmark.folder import read_benchmark
 from sightline.display import Table, html_table, interval_bar, quiet
 from sightline.english import counted, some
@@ -24,7 +23,7 @@ from sightline.errors import UserError
 from sightline.io.files import PathLike, as_path
 from sightline.io.jsonl import dump
 from sightline.metrics.comparison import RunOrder, SystemStanding
-from sightline.metrics.scores import Scores, lowest_grade, read_scores
+from sightline.metrics.scores import Scores, lowest_grade
 from sightline.metrics.tables import grade_blocks, trust_text, warning_blocks, warning_text
 from sightline.plain_text import one_line, text_table
 from sightline.reports.blocks import Row, TableBlock, numeric
@@ -41,7 +40,7 @@ from sightline.reports.scored_run import (
 )
 from sightline.reports.text import DASH, LETTERS, estimate, seconds
 from sightline.runs.folder import HEADER
-from sightline.runs.trust import REHEARSAL, REHEARSAL_FIX
+from sightline.runs.trust import REHEARSAL, REHEARSAL_FIX, benchmarks_near
 from sightline.types import Benchmark, Estimate, Run, ScoreWarning
 
 
@@ -406,16 +405,6 @@ def _row(place: LeaderboardRow) -> Row:
     )
 
 
-def _benchmarks_of(root: Path) -> list[Benchmark]:
-    """The benchmarks that lie above runs, and those that other runs were scored on."""
-    places: dict[Path, None] = {}
-    for folder in _run_folders(root, lambda _: None):
-        places.update(dict.fromkeys(folder.resolve().parents))
-        with suppress(UserError):
-            places[Path(read_scores(folder).benchmark_folder or folder)] = None
-    return [read_benchmark(place) for place in places if (place / BENCHMARK_FILE).is_file()]
-
-
 def leaderboard(
     folder: PathLike,
     metric: str | None = None,
@@ -457,7 +446,8 @@ def leaderboard(
     @cache
     def benchmarks() -> list[Benchmark]:
         given = None if benchmark is None else as_path(benchmark, "a benchmark")
-        return _benchmarks_of(as_path(folder, "a folder with runs")) if given is None else [read_benchmark(given)]
+        below = _run_folders(as_path(folder, "a folder with runs"), lambda _: None)
+        return benchmarks_near(below) if given is None else [read_benchmark(given)]
 
     def score(run: Path, header: Run) -> Scores:
         return score_on(benchmarks(), run, header)

@@ -8,17 +8,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sightline.errors import UserError
+from sightline.errors import explained
 from sightline.io.files import write_whole
 
 
 def write_files(files: Mapping[Path, bytes]) -> None:
     """Write each file whole or not at all; its folder is made where it is missing."""
     for path, data in files.items():
-        try:
+        with explained(f"{path.parent} can't be made", "choose another place"):
             path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UserError(f"{path.parent} can't be made: {error.strerror}.", "choose another place") from error
         write_whole(path, data)
 
 

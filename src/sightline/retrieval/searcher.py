@@ -74,7 +74,7 @@ class Searcher(OpenIndex):
         started = time.monotonic()
         method = checked(query, method or Method(), self.manifest)
         selection = self.select(query, under)
-        rows = self._each_once(selection.rows)
+        rows = self.each_once(selection.rows)
         pipeline = Pipeline(self, query, method, rows)
         found = pipeline.run()
         mark = self.manifest.embedder if method.vectors else None
@@ -83,7 +83,7 @@ class Searcher(OpenIndex):
             hits=self._hits(found),
             embedder=None if mark is None else mark.name,
             revision=None if mark is None else mark.revision,
-            searched=self._count(selection.rows, method),
+            searched=self._count(rows, method),
             query_was_cut=pipeline.was_cut,
             seconds=time.monotonic() - started,
             index=self.manifest.name,
@@ -121,7 +121,7 @@ class Searcher(OpenIndex):
         with self.table_lock:
             return self.table.copies()
 
-    def _each_once(self, rows: Rows | None) -> Rows | None:
+    def each_once(self, rows: Rows | None) -> Rows | None:
         """Of copies within the selection only the first is looked for."""
         if not self._copies:
             return rows

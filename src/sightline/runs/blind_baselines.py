@@ -14,8 +14,6 @@ from random import Random
 from statistics import median_low
 from typing import Protocol
 
-import numpy as np
-
 from sightline.metrics.attempt_scores import kinds_scored
 from sightline.metrics.context import Context
 from sightline.metrics.evaluation import evaluate, headline_metrics
@@ -24,17 +22,16 @@ from sightline.metrics.scope import Scopes
 from sightline.metrics.scores import Scores
 from sightline.metrics.statistics.estimates import estimate
 from sightline.retrieval.bm25 import spaced
-from sightline.runs.shortcuts.file_facts import CorpusFiles, read_files
-from sightline.runs.shortcuts.learned import LearnedRanker
+from sightline.runs.shortcuts.facts import CorpusFiles, read_files
 from sightline.runs.shortcuts.report import LearnedShortcut, learn_shortcut
-from sightline.runs.system_loader import visible
-from sightline.runs.systems.base import SystemSetting, own_pictures
-from sightline.runs.systems.blind import BlindChance, BlindMajority, BlindOptions, Source, told
-from sightline.runs.word_ranker import WordRanker
+from sightline.runs.word_ranker import Source, WordRanker, told
 from sightline.types import (
+    Answer,
     Attempt,
     Benchmark,
+    Choice,
     Estimate,
+    Failure,
     Json,
     PictureSet,
     Prediction,
@@ -42,6 +39,7 @@ from sightline.types import (
     Relevance,
     Run,
     Task,
+    Text,
     Truth,
 )
 from sightline.types.task import FINDING
@@ -123,7 +121,7 @@ def blind_rankers(benchmark: Benchmark, learned: LearnedShortcut | None = None) 
             found.append(BlindRanker(by, _by_words(rows, benchmark), known))
     every = frozenset(benchmark.corpus.pictures)
     if learned is not None and learned.ranker is not None:
-        found.append(BlindRanker(LEARNED, _by_model(learned.ranker, benchmark), every))
+        found.append(BlindRanker(LEARNED, _ids_of(learned.ranker), every))
     found.append(BlindRanker(POPULAR, _by_popularity(benchmark), every))
     found.append(BlindRanker(RANDOM, _by_lot(benchmark), every))
     return found
@@ -210,23 +208,50 @@ def _scored(ranker: BlindRanker, benchmark: Benchmark, names: Sequence[str]) -> 
 def _answers(ranker: BlindRanker, benchmark: Benchmark) -> Callable[[Task], Prediction | None]:
     """What the baseline says of a task; None for kinds of task that it does not do."""
     scopes = Scopes(benchmark.corpus)
-    setting = SystemSetting(visible(benchmark), benchmark.truth, seed=_SEED)
-    majority = BlindMajority(BlindOptions(by="majority"), setting) if ranker.by == POPULAR else None
-    chance = BlindChance(BlindOptions(by="random"), setting) if ranker.by == RANDOM else None
-    sizes = _set_sizes(benchmark)
+    commonest, sizes = Commonest(benchmark.truth), _set_sizes(benchmark)
 
     def answer(task: Task) -> Prediction | None:
         if task.kind in FINDING:
-            hidden = own_pictures(task, allowed=False)
+            hidden = {ref.id for ref in task.pictures}
             k = _DEPTH if task.kind == "rank" else sizes.get(task.id, 1)
             found = ranker.rank(task, scopes.pictures(task.scope), k + len(hidden))
             shown = tuple(picture for picture in found if picture not in hidden)[:k]
             return Ranking(shown) if task.kind == "rank" else PictureSet(shown)
-        if chance is not None and task.kind in chance.kinds:
-            return chance.drawn(task)
-        return majority.said(task) if majority is not None and task.kind in majority.kinds else None
+        if ranker.by == RANDOM and task.kind == "choose":
+            return drawn_option(task, Random(f"{_SEED}/{task.id}/0"))
+        return commonest.said(task) if ranker.by == POPULAR and task.kind in ("choose", "answer") else None
 
     return answer
+
+
+class Commonest:
+    """The option or answer that is right most often on all *other* tasks; of equal ones, the first in order."""
+
+    def __init__(self, truth: Mapping[str, Truth]) -> None:
+        self._truth = truth
+        said = truth.values()
+        self._options = Counter(one.option for one in said if isinstance(one, Choice) and one.option is not None)
+        self._answers = Counter(one.text for one in said if isinstance(one, Answer))
+
+    def said(self, task: Task) -> Prediction:
+        """What is right most often elsewhere."""
+        own = self._truth.get(task.id)
+        if task.kind == "choose":
+            keys = {option.key for option in task.options}
+            others = self._options - Counter([own.option] if isinstance(own, Choice) and own.option else [])
+            return Choice(_first([key for key in others if key in keys], others) or min(keys, default=None))
+        answers = self._answers - Counter([own.text] if isinstance(own, Answer) else [])
+        text = _first(answers, answers)
+        return Failure("no-truth", "no other task has an answer to go by") if text is None else Text(text)
+
+
+def _first(words: Collection[str], counts: Mapping[str, int]) -> str | None:
+    return min(words, key=lambda word: (-counts[word], word), default=None)
+
+
+def drawn_option(task: Task, lot: Random) -> Choice:
+    """An option by lot."""
+    return Choice(lot.choice([option.key for option in task.options]) if task.options else None)
 
 
 def _set_sizes(benchmark: Benchmark) -> dict[str, int]:
@@ -247,24 +272,13 @@ def _ranked(benchmark: Benchmark) -> Iterator[tuple[Task, Relevance]]:
 
 def _by_words(rows: Sequence[tuple[str, str]], benchmark: Benchmark) -> BaselineRanker:
     ranker = WordRanker(rows, {id_: task.text for id_, task in benchmark.tasks.items()})
-    return lambda task, allowed, k: ranker(task.id, allowed, k)
+    return _ids_of(lambda task, allowed, k: ranker(task.id, allowed, k))
 
 
-def _by_model(ranker: LearnedRanker, benchmark: Benchmark) -> BaselineRanker:
-    ids = list(benchmark.corpus.pictures)
-    rows = {id_: row for row, id_ in enumerate(ids)}
-
-    def rank(task: Task, allowed: Collection[str] | None, k: int) -> Sequence[str]:
-        scores, among = ranker.scores(task), np.arange(len(ids))
-        if allowed is not None:
-            among = np.array(sorted(rows[id_] for id_ in allowed if id_ in rows), dtype=np.intp)
-        if len(among) > k:  # Only what can be among the first is sorted.
-            least = np.partition(scores[among], len(among) - k)[len(among) - k]
-            among = among[scores[among] >= least]
-        best = among[np.argsort(-scores[among], kind="stable")[:k]]
-        return [ids[row] for row in best.tolist()]
-
-    return rank
+def _ids_of(
+    ranker: Callable[[Task, Collection[str] | None, int], Sequence[tuple[str, float]]],
+) -> BaselineRanker:
+    return lambda task, allowed, k: [id_ for id_, _ in ranker(task, allowed, k)]
 
 
 def _metadata(benchmark: Benchmark) -> Iterator[tuple[str, str]]:

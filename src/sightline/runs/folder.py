@@ -12,7 +12,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
-from types import TracebackType
 
 from pydantic import ValidationError
 
@@ -21,7 +20,7 @@ from sightline.benchmark.provenance import SHOW_ANNOTATIONS
 from sightline.benchmark.table import TableSource, plain_table, read_header, table
 from sightline.engine.user_functions import function_name
 from sightline.english import listed
-from sightline.errors import UserError
+from sightline.errors import UserError, explained
 from sightline.io.append_only_file import AppendOnlyFile
 from sightline.io.files import PathLike, whole_folder
 from sightline.io.jsonl import read_json
@@ -218,17 +217,13 @@ class RunWriter:
     def __enter__(self) -> RunWriter:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
 def _make_ready(folder: Path) -> None:
-    try:
+    with explained(f"{folder} can't be made", "choose another folder"):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"{folder} can't be made: {error.strerror}.", "choose another folder") from error
     if not (folder / HEADER).is_file() and not all(_is_left_by_a_stop(entry) for entry in folder.iterdir()):
         raise UserError(f"{folder} holds other things and no {HEADER}.", "choose a new or an empty folder")
 

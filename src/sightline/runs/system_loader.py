@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import cast
 
 from sightline.benchmark.folder import read_benchmark
-from sightline.benchmark.provenance import hidden_texts, without_model_texts
+from sightline.benchmark.provenance import is_model, without_model_texts
 from sightline.calls.session import Session
 from sightline.class_names import name_of
 from sightline.engine.event_loop import LoopThread
@@ -33,10 +33,11 @@ from sightline.runs.systems.base import (
     SystemReply,
     SystemSetting,
     concurrency_of,
+    is_built_in,
     kinds_of,
     parameters_of,
+    sees_truth,
 )
-from sightline.runs.systems.registry import is_built_in, sees_truth
 from sightline.types import Benchmark, Failure, Json, LedgerEntry, Scope, Task
 
 
@@ -204,7 +205,7 @@ def load_system(
     """Open a system (a SPEC, a TOML file, an object with `attempt`, an embedder or a function) for a benchmark."""
     whole, base = _read(benchmark)
     shown = visible(whole, show_annotations=show_annotations)
-    hides = not show_annotations and bool(hidden_texts(whole))
+    hides = not show_annotations and any(is_model(note.by) for note in whole.annotations)
     setting = SystemSetting(benchmark=shown, base=base, session=session, seed=seed, folder=folder, hides_texts=hides)
     spec = parse_spec(system) if isinstance(system, str | Path) else system
     if isinstance(spec, Spec) and sees_truth(spec.kind, spec.options):

@@ -19,8 +19,7 @@ from sightline.config.section import Hidden
 from sightline.errors import UserError, nearest
 from sightline.io.files import PathLike
 from sightline.retrieval.vector_stores.registry import public_spec
-from sightline.runs.systems.base import Kind, Options, System, SystemSetting
-from sightline.runs.systems.registry import find_kind
+from sightline.runs.systems.base import Kind, Options, System, SystemSetting, find_kind
 from sightline.types import Json
 
 _SECRET = re.compile(r"(?:^|_)(?:key|token|secret|password|authorization)$", re.I)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
+from sightline.benchmark.files import HEADER as BENCHMARK_FILE
 from sightline.benchmark.files import REVIEWS
 from sightline.benchmark.folder import read_benchmark
 from sightline.benchmark.grade import CHECK_LABELS, Grade, grade_of, label_warnings
 from sightline.benchmark.provenance import same_source
 from sightline.english import counted
-from sightline.errors import SightlineError
+from sightline.errors import SightlineError, UserError
 from sightline.io.files import path_in_command
 from sightline.metrics.blind_rows import NOT_BEATEN, SAME_SOURCE, BaselineScore, beside_baselines, unbeaten
 from sightline.metrics.evaluation import headline_metrics
@@ -91,6 +93,16 @@ def _scored_on(scores: Scores) -> list[Benchmark]:
 def _read(folder: Path, _: int) -> Benchmark:
     """Several runs are on one benchmark."""
     return read_benchmark(folder)
+
+
+def benchmarks_near(runs: Iterable[Path]) -> list[Benchmark]:
+    """The benchmarks that lie above runs, and those that runs were scored on."""
+    places: dict[Path, None] = {}
+    for folder in runs:
+        places.update(dict.fromkeys(folder.expanduser().resolve().parents))
+        with suppress(UserError):
+            places[Path(read_scores(folder).benchmark_folder or folder)] = None
+    return [read_benchmark(place) for place in places if (place / BENCHMARK_FILE).is_file()]
 
 
 def is_circular(scores: Scores) -> bool:

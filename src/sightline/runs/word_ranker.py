@@ -1,22 +1,27 @@
-"""The query's words against words about pictures, for many queries at once.
+"""The query's words against words about pictures, for many queries at once; and which words those are.
 
 BM25 with SQLite's stemming, over postings held as arrays.
 """
 
 from __future__ import annotations
 
+import calendar
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.retrieval.bm25 import TOKENIZER, query_words
+from sightline.retrieval.bm25 import TOKENIZER, query_words, words_of
+from sightline.types import Annotation, Benchmark, Picture
 
 _K1, _B = 1.2, 0.75
 _LEAST_IDF = 1e-6
 """As FTS5 has them; a word that most pictures have still counts for a little."""
 Scores = NDArray[np.float64]
+Source: TypeAlias = Literal["captions", "tags", "names", "exif", "all", "learned", "random", "majority"]
+_DAY = ((6, "night"), (12, "morning"), (18, "afternoon"), (22, "evening"), (24, "night"))
 
 
 class WordRanker:
@@ -37,19 +42,15 @@ class WordRanker:
                 self._postings[term] = rows, counts
         self._last: tuple[str, Scores] | None = None
 
-    def __call__(self, query: str, allowed: Collection[str] | None, k: int) -> list[str]:
-        """The first `k` pictures of those allowed; equal ones in the order of their ids."""
+    def __call__(self, query: str, allowed: Collection[str] | None, k: int) -> list[tuple[str, float]]:
+        """The first `k` pictures of those allowed, with scores; equal ones in the order of their ids."""
         scores = self._scores(query)
         if allowed is None:
             rows = np.flatnonzero(scores)
         else:
             known = np.array(sorted(self._rows[id_] for id_ in allowed if id_ in self._rows), dtype=np.intp)
             rows = known[scores[known] > 0]
-        if len(rows) > k:  # Only what can be among the first is sorted.
-            least = np.partition(scores[rows], len(rows) - k)[len(rows) - k]
-            rows = rows[scores[rows] >= least]
-        best = rows[np.argsort(-scores[rows], kind="stable")[:k]]
-        return [str(id_) for id_ in self._ids[best]]
+        return best_of(scores, rows, self._ids, k)
 
     def _scores(self, query: str) -> Scores:
         """BM25 of every picture; the whole ranking and that of the pool are asked for one after the other."""
@@ -63,6 +64,14 @@ class WordRanker:
             found[rows] += idf * counts * (_K1 + 1) / (counts + _K1 * (1 - _B + _B * self._lengths[rows] / usual))
         self._last = query, found
         return found
+
+
+def best_of(scores: Scores, rows: NDArray[np.intp], ids: NDArray[np.object_], k: int) -> list[tuple[str, float]]:
+    """The first `k` of some rows by falling score, with their ids; equal ones stay in order."""
+    if len(rows) > k:  # Only what can be among the first is sorted.
+        rows = rows[scores[rows] >= np.partition(scores[rows], len(rows) - k)[len(rows) - k]]
+    best = rows[np.argsort(-scores[rows], kind="stable")[:k]]
+    return list(zip(ids[best].tolist(), scores[best].tolist(), strict=True))
 
 
 def _table(texts: Sequence[str]) -> sqlite3.Connection:
@@ -103,3 +112,30 @@ def _postings(texts: Sequence[str]) -> Iterator[tuple[str, NDArray[np.intp], Sco
 def _columns(rows: list[tuple[int, int]]) -> tuple[NDArray[np.intp], Scores]:
     table = np.array(rows)
     return table[:, 0].astype(np.intp), table[:, 1].astype(np.float64)
+
+
+def told(benchmark: Benchmark, by: Source) -> Iterator[tuple[str, str]]:
+    """Each picture's id with the words that are looked at."""
+    said = {annotation.picture_id: annotation for annotation in benchmark.annotations}
+    for picture in benchmark.corpus.pictures.values():
+        yield picture.id, " ".join(_words(picture, said.get(picture.id), by))
+
+
+def _words(picture: Picture, said: Annotation | None, by: Source) -> Iterator[str]:
+    fields = words_of(picture, said)
+    if by in ("captions", "all"):
+        yield from (fields.caption, fields.seen)
+    if by in ("tags", "all"):
+        yield from (fields.tags, fields.facets)
+    if by in ("names", "all"):
+        yield fields.name
+    if by in ("exif", "all"):
+        yield from (fields.place, picture.device or "", *_when(picture))
+
+
+def _when(picture: Picture) -> Iterator[str]:
+    """`2019 June Saturday evening`."""
+    taken = picture.taken_at
+    if taken is not None:
+        part = next(name for end, name in _DAY if taken.hour < end)
+        yield from (str(taken.year), calendar.month_name[taken.month], calendar.day_name[taken.weekday()], part)

@@ -66,11 +66,6 @@ def with_value(query: Mapping[str, str], name: str, value: str) -> str:
     return urlencode(kept | ({name: value} if value else {}))
 
 
-def without(query: Mapping[str, str], name: str) -> str:
-    """The same query less one name."""
-    return with_value(query, name, "")
-
-
 def harmless(text: str, roots: tuple[Path, ...] = ()) -> str:
     """A message without the paths of this machine: below the given folders by their names, others not at all."""
     for root in sorted(roots, key=lambda path: -len(str(path))):
@@ -91,7 +86,7 @@ def _environment() -> Environment:
             "raw": Markup,
         }
     )
-    found.filters.update({"pages": at_offset, "with_value": with_value, "without": without, "told": _told})
+    found.filters.update({"pages": at_offset, "with_value": with_value, "told": _told})
     return found
 
 

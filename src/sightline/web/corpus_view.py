@@ -43,8 +43,6 @@ class Tile(NamedTuple):
     key: str
     id: str
     taken_at: str | None = None
-    width: int = 0
-    height: int = 0
     tint: str = ""
     stack: str = ""
     others: int = 0
@@ -208,7 +206,7 @@ class CorpusView:
     def tiles(self, files: NDArray[np.int64]) -> list[Tile]:
         """Pictures by the numbers of their files, in this order."""
         marks = ",".join("?" * len(files))
-        query = f"SELECT file, sha256, id, taken_at, width, height, colours FROM pictures WHERE file IN ({marks})"
+        query = f"SELECT file, sha256, id, taken_at, colours FROM pictures WHERE file IN ({marks})"
         found = {row[0]: row[1:] for row in self.store.database.execute(query, files.tolist())}
         looks = self.looks()
         numbers = [(file, int(looks.stacks[file])) for file in files.tolist() if file in found]
@@ -332,7 +330,7 @@ class CorpusView:
 
     def _first(self, group: str, limit: int) -> list[Tile]:
         rows = self.store.database.execute(
-            """SELECT p.sha256, p.id, p.taken_at, p.width, p.height, p.colours
+            """SELECT p.sha256, p.id, p.taken_at, p.colours
             FROM members AS m JOIN pictures AS p ON p.id = m.picture JOIN files AS f ON f.id = p.file
             WHERE f.state <> 'deleted' AND m.group_id = ? ORDER BY m.position LIMIT ?""",
             (group, limit),
@@ -428,6 +426,6 @@ def _title(group: str, tiles: Sequence[Tile]) -> str:
 
 
 def _tile(row: Sequence[Any]) -> Tile:
-    sha256, id_, taken_at, width, height, colours = row
+    sha256, id_, taken_at, colours = row
     red, green, blue = np.frombuffer(colours, np.uint8).reshape(-1, 3).mean(axis=0).astype(int).tolist()
-    return Tile(sha256.hex(), id_, taken_at, width, height, f"#{red:02x}{green:02x}{blue:02x}")
+    return Tile(sha256.hex(), id_, taken_at, f"#{red:02x}{green:02x}{blue:02x}")

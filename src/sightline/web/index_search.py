@@ -117,9 +117,9 @@ class AppSearch:
             return searcher.search(replace(query, files=(file.name,)), method)
 
     def count(self, where: str, index: str = DEFAULT_INDEX) -> int:
-        """How many pictures a filter leaves; a slip in it is a `UserError`, and so is a missing index."""
+        """How many pictures a filter leaves, copies once; a slip in it is a `UserError`, and so is a missing index."""
         searcher = self._needed(index)
-        rows = searcher.select(SearchQuery(where=where.strip() or None)).rows
+        rows = searcher.each_once(searcher.select(SearchQuery(where=where.strip() or None)).rows)
         return len(searcher) if rows is None else len(rows)
 
     def place(self, id_: str, index: str = DEFAULT_INDEX) -> str | None:

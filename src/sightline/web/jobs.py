@@ -139,7 +139,7 @@ class Jobs:
             self._keep(
                 replace(status.job, wish=wish, wished=time.time(), then=() if wish == "stopped" else status.job.then)
             )
-            self._signal(status.job, signal.SIGINT)
+            self._end(status.job)
             self._watch()
 
     def forget(self, id_: str) -> None:
@@ -189,10 +189,15 @@ class Jobs:
         self._watch()
         return job
 
-    def _signal(self, job: Job, number: signal.Signals) -> None:
-        if self._is_alive(job):
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(job.pid, number)
+    def _end(self, job: Job, *, at_once: bool = False) -> None:
+        """Press Ctrl-C, or kill; on Windows only the latter reaches a process in a session of its own."""
+        if not self._is_alive(job):
+            return
+        if not hasattr(os, "killpg"):
+            subprocess.run(["taskkill", "/T", "/F", "/PID", str(job.pid)], capture_output=True, check=False)
+            return
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(job.pid, signal.SIGKILL if at_once else signal.SIGINT)
 
     def _is_alive(self, job: Job) -> bool:
         child = self._children.get(job.id)
@@ -227,7 +232,7 @@ class Jobs:
         """Is there more to wait for?"""
         job = status.job
         if status.state == "stopping" and time.time() - job.wished > _PATIENCE_SECONDS:
-            self._signal(job, signal.SIGKILL)
+            self._end(job, at_once=True)
         if not job.then:
             return status.is_active
         followed = [other for other in self.all() if other.job.arguments == job.then]

@@ -26,10 +26,11 @@ from sightline.benchmark.review_decisions import (
     Pair,
     Votes,
     is_conflict,
+    read_reviews,
     settled,
     standing,
+    writing_reviews,
 )
-from sightline.benchmark.review_file import read_reviews, writing_reviews
 from sightline.errors import SightlineError, UserError
 from sightline.io.append_only_file import AppendOnlyFile
 from sightline.metrics.statistics.estimates import estimate

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
-from sightline.corpus.pixels import MAX_FILE_BYTES, RefusedError
+from sightline.corpus.pixels import RefusedError, read_file
 from sightline.corpus.small_copy import small_copy
 from sightline.types import Box, Failure
 
@@ -39,16 +39,6 @@ def shrink(data: bytes, side: int) -> bytes | Failure:
     return out.getvalue()
 
 
-def read_file(path: Path) -> bytes | Failure:
-    """The bytes of a picture's file, or why there are none."""
-    try:
-        if path.stat().st_size > MAX_FILE_BYTES:
-            return Failure("bomb", f"the file is over {MAX_FILE_BYTES:,} bytes")
-        return path.read_bytes()
-    except OSError as error:
-        return Failure("unreadable", error.strerror or "can't be read")
-
-
 class Thumbs:
     """The folder of small copies, each named by the picture's key and its size."""
 
@@ -60,8 +50,10 @@ class Thumbs:
         kept = self._folder / key[:2] / f"{key}-{side}.jpg"
         with suppress(OSError):
             return kept.read_bytes()
-        data = read_file(source)
-        made = data if isinstance(data, Failure) else shrink(data, side)
+        try:
+            made = shrink(read_file(source), side)
+        except RefusedError as refused:
+            return Failure(refused.reason, refused.detail)
         if isinstance(made, bytes) and side != WHOLE:
             with suppress(OSError):  # Where nothing can be kept, it is made again.
                 self._keep(kept, made)

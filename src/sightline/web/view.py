@@ -11,7 +11,7 @@ from socket import socket
 from typing import TYPE_CHECKING, Any
 
 from sightline.calls.session import Session
-from sightline.errors import MissingExtraError, UserError
+from sightline.errors import UserError, needs_extra
 from sightline.io.files import PathLike, as_path
 from sightline.models.protocols import Embedder
 from sightline.web.server import LOOPBACK, bind, open_app, reached_as
@@ -145,12 +145,10 @@ def _prepared(
     session: Session,
 ) -> AppServer:
     """The app on a bound address: whoever opens it is heard as soon as it is served."""
-    try:
+    with needs_extra("sightline view", "view"):
         import jinja2  # noqa: F401
         import starlette  # noqa: F401
         import uvicorn
-    except ImportError as error:
-        raise MissingExtraError("sightline view", "view") from error
     from sightline.web.app import build
 
     with ExitStack() as on_error:

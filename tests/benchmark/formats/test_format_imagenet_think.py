@@ -152,7 +152,7 @@ def test_pictures_inside_parquet_stay_there_unless_asked_for(tmp_path: Path) -> 
     columns: dict[str, Any] = dict.fromkeys(row(), "string") | {"image": IMAGE}
     rows = [
         row(image={"bytes": b"\xff\xd8\xffone", "path": NAME}),
-        row(id="plain", image={"bytes": b"\x89PNG", "path": None}),
+        row(id="plain", image={"bytes": b"\x89PNG\r\n\x1a\n", "path": None}),
     ]
     write_file(tmp_path / "train-00000.parquet", columns, rows)
     summary = import_files("imagenet-think", tmp_path, tmp_path / "bench")

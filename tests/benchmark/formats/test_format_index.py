@@ -7,8 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from sightline.benchmark.formats import find_format, format_names
-from sightline.benchmark.formats.format_table import FormatLine, format_lines
+from sightline.benchmark.formats import FormatLine, find_format, format_lines, format_names
 from sightline.types import Benchmark, Corpus, Run
 
 DOCS = Path(__file__).parents[3] / "docs" / "formats"
@@ -37,11 +36,11 @@ def test_the_listing_says_of_each_format_what_it_is() -> None:
 
 def test_listing_the_formats_loads_none_of_them() -> None:
     code = (
-        "import sys; from sightline.benchmark.formats.format_table import format_lines; assert format_lines();"
+        "import sys; from sightline.benchmark.formats import format_lines; assert format_lines();"
         "print([name for name in sys.modules if name.startswith('sightline.benchmark.formats.')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == str(["sightline.benchmark.formats.base", "sightline.benchmark.formats.format_table"])
+    assert done.stdout.strip() == str(["sightline.benchmark.formats.base"])
 
 
 def test_links_lead_to_pages() -> None:

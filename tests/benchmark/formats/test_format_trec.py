@@ -222,7 +222,7 @@ def test_one_attempt_of_several(tmp_path: Path) -> None:
     assert write("trec-run", run, tmp_path / "run").read_text() == "q Q0 first 1 1.0 x\n"
     second = write("trec-run", run, tmp_path / "run", FormatOptions(extra={"attempt": "1"}))
     assert second.read_text() == "q Q0 second 1 1.0 x\n"
-    with pytest.raises(UserError, match="is not a number"):
+    with pytest.raises(UserError, match="is not a whole number"):
         write("trec-run", run, tmp_path / "run", FormatOptions(extra={"attempt": "last"}))
 
 

@@ -13,8 +13,6 @@ from sightline.metrics.labels.corrected import (
     Corrected,
     JudgedPairs,
     correct,
-    correct_difference,
-    correct_queries,
     corrected_difference,
     corrected_score,
     decided_weights,
@@ -24,6 +22,7 @@ from sightline.metrics.labels.corrected import (
 )
 from sightline.metrics.labels.targets import frozen_relevant, target
 from trust_draws import draw_pairs, informative_rates, proportional_rates
+from trust_whole_queries import correct_difference, correct_queries
 
 QUERIES, DEPTH = 60, 5
 QUERY = np.repeat(np.arange(QUERIES), DEPTH)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sightline.metrics.statistics.max_t import max_t
 from sightline.metrics.statistics.paired import paired_difference
+from sightline.metrics.statistics.significance import max_t
 
 Floats = NDArray[np.float64]
 

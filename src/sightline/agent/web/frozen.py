@@ -97,7 +97,7 @@ class FrozenWeb:
             if held is None and looks is not None:
                 held = self._alike(asked.partition(" ")[0], looks)
             return Failure(MISSING, f"the frozen web was never asked this: {asked[:120]}") if held is None else held
-        if held is not None and not _passes(held):
+        if held is not None and not (isinstance(held, Failure) and (held.retryable or held.kind in _PASSING)):
             return held
         answer = await ask()
         noted = asked if looks is None else f"{asked} {looks}"
@@ -121,10 +121,6 @@ class FrozenWeb:
             )
         near = min(found, key=lambda row: _distance(row[0].rpartition(" ")[2], looks), default=None)
         return _loaded(near[1]) if near and _distance(near[0].rpartition(" ")[2], looks) <= _NEAR else None
-
-
-def _passes(answer: Any) -> bool:
-    return isinstance(answer, Failure) and (answer.retryable or answer.kind in _PASSING)
 
 
 def _looks(picture: bytes) -> str | None:

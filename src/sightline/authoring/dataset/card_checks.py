@@ -15,7 +15,7 @@ from sightline.authoring.dataset.ties import TIED
 from sightline.corpus.pixels import RefusedError
 from sightline.metrics.scope import Scopes
 from sightline.models.pictures import open_one
-from sightline.runs.shortcuts.file_facts import CorpusFiles
+from sightline.runs.shortcuts.facts import CorpusFiles
 from sightline.types import Benchmark, Group, GroupKind, Relevance
 
 _ORIENTATION, _GPS = 0x0112, 0x8825
@@ -86,7 +86,7 @@ def check_card(
         check_files(benchmark, folder),
         count_labels(divided),
         ids_by_content(benchmark),
-        with_licence(benchmark),
+        sum(licence_id(one.rights.license) != UNKNOWN for one in benchmark.corpus.pictures.values()),
     )
 
 
@@ -152,8 +152,3 @@ def ids_by_content(benchmark: Benchmark) -> int:
     """How many pictures are called by the first digits of their hash."""
     pictures = benchmark.corpus.pictures.values()
     return sum(one.sha256 is not None and one.id.startswith(one.sha256[:_DIGITS]) for one in pictures)
-
-
-def with_licence(benchmark: Benchmark) -> int:
-    """How many pictures have a known licence."""
-    return sum(licence_id(one.rights.license) != UNKNOWN for one in benchmark.corpus.pictures.values())

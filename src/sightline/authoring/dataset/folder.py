@@ -20,7 +20,7 @@ from sightline.authoring.dataset.manifest import (
     checksums,
     read_manifest,
 )
-from sightline.authoring.dataset.metadata import DatasetFacts, citation_file, croissant_file, title_of
+from sightline.authoring.dataset.metadata import DatasetFacts, citation_file, croissant, title_of
 from sightline.authoring.dataset.pictures import PreparedDataset, prepare_pictures
 from sightline.authoring.dataset.selection import PublishSelection, choose_pictures
 from sightline.authoring.dataset.splits import BenchmarkSplits, parse_splits, split_benchmark
@@ -29,9 +29,9 @@ from sightline.authoring.project_benchmark import ProjectBenchmark
 from sightline.config import Config
 from sightline.errors import UserError
 from sightline.io.files import whole_folder, write_whole
-from sightline.io.jsonl import write_json
+from sightline.io.jsonl import dump, write_json
 from sightline.reports.output import csv_bytes
-from sightline.runs.shortcuts.file_facts import CorpusFiles, read_files
+from sightline.runs.shortcuts.facts import CorpusFiles, read_files
 from sightline.types import Benchmark, Group, GroupKind, Picture
 
 CARD, CITATION, CROISSANT, RIGHTS = "README.md", "CITATION.cff", "croissant.json", "rights.csv"
@@ -201,7 +201,7 @@ def _write(
     written = {
         CARD: card_file(facts, _own_words(config)),
         CITATION: citation_file(facts),
-        CROISSANT: croissant_file(facts),
+        CROISSANT: dump(croissant(facts), indent=True),
         RIGHTS: csv_bytes(
             [
                 _rights_row(picture, split)

@@ -11,7 +11,7 @@ from typing import Any
 from sightline.authoring.dataset.folder import TABLES
 from sightline.authoring.dataset.manifest import read_manifest
 from sightline.config.section import Hidden
-from sightline.errors import MissingExtraError, SightlineError, UserError
+from sightline.errors import SightlineError, UserError, needs_extra
 
 Tell = Callable[[str], None]
 _KIND = "dataset"
@@ -70,10 +70,8 @@ def upload(
 
 
 def _open(endpoint: str | None, token: Hidden | None) -> tuple[Any, Any]:
-    try:
+    with needs_extra("publishing on the Hugging Face hub", "hub"):
         import huggingface_hub
-    except ImportError:
-        raise MissingExtraError("publishing on the Hugging Face hub", "hub") from None
     if token is None:
         raise UserError("there is no token for the Hugging Face hub.", "set HF_TOKEN in the environment")
     return huggingface_hub.HfApi(endpoint=endpoint, token=token.get_secret_value()), huggingface_hub

@@ -21,7 +21,6 @@ from sightline.authoring.dataset.splits import BenchmarkSplits
 from sightline.authoring.dataset.tables import DatasetConfig
 from sightline.benchmark.formats.parquet import IMAGE
 from sightline.config.settings import BenchmarkSettings
-from sightline.io.jsonl import dump
 from sightline.types import Benchmark, Relevance
 
 _TYPES = {
@@ -195,12 +194,8 @@ def _tex(value: str) -> str:
     return re.sub(r"([&%$#_{}])", r"\\\1", value)
 
 
-def croissant_file(facts: DatasetFacts) -> bytes:
+def croissant(facts: DatasetFacts) -> dict[str, Any]:
     """The JSON-LD document."""
-    return dump(_document(facts), indent=True)
-
-
-def _document(facts: DatasetFacts) -> dict[str, Any]:
     address = f"https://huggingface.co/datasets/{facts.options.repo}" if facts.options.repo else "./"
     repo = {
         "@type": "cr:FileObject", "@id": _REPO, "name": _REPO, "description": "The folder of the data set.",

@@ -22,8 +22,6 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import orjson
-
 from sightline.benchmark.formats.base import Complaints, Content, Format, FormatOptions, Imported
 from sightline.benchmark.formats.dataset_folder import has_tasks, limited, new_folder, read_beside, write_beside
 from sightline.benchmark.formats.pictures import from_fields
@@ -45,7 +43,7 @@ from sightline.corpus.export import export_corpus
 from sightline.corpus.names import picture_id
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io.jsonl import read_jsonl, write_jsonl
+from sightline.io.jsonl import json_object, read_jsonl, write_jsonl
 from sightline.types import Benchmark, Corpus, Json, Picture
 
 SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".avif", ".heic", ".heif"})
@@ -71,7 +69,7 @@ def read(path: Path, options: FormatOptions) -> Imported:
     complaints = Complaints(options)
     folder = _Folder(path, options)
     for file in folder.metadata:
-        for row in _rows(file, complaints):
+        for row in csv_rows(file, complaints) if file.suffix == ".csv" else read_rows(file, complaints):
             with checked(row, complaints):
                 folder.add_row(row)
     warnings = folder.add_unlisted()
@@ -81,10 +79,6 @@ def read(path: Path, options: FormatOptions) -> Imported:
     if folder.has_tasks:
         benchmark = limited(read_beside(benchmark, path, complaints), options)
     return Imported(benchmark, tuple(complaints.problems), (*warnings, *shared_captions(tasks)))
-
-
-def _rows(file: Path, complaints: Complaints) -> Iterator[TableRow]:
-    return csv_rows(file, complaints) if file.suffix == ".csv" else read_rows(file, complaints)
 
 
 class _Folder:
@@ -203,11 +197,8 @@ def _fields(row: TableRow, known: set[str | None]) -> dict[str, Json]:
 
 def _extra(row: TableRow) -> dict[str, Json]:
     text = row.maybe_text("extra") or "{}"
-    try:
-        extra = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        extra = None
-    if not isinstance(extra, dict):
+    extra = json_object(text)
+    if extra is None:
         raise WrongFieldError("extra", f"expected a JSON object, got {text!r:.60}")
     return extra
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from sightline.benchmark.formats.base import Content, Format, FormatOptions
 from sightline.benchmark.formats.dataset_folder import limited
-from sightline.benchmark.formats.retrieval import check_options
+from sightline.benchmark.formats.retrieval import check_options, whole_option
 from sightline.errors import UserError
 from sightline.io.files import whole_folder
 from sightline.io.unpacked import check_zip
@@ -52,7 +52,7 @@ def write(content: Content, path: Path, options: FormatOptions) -> None:
     """Write the three tables of a run into a folder."""
     check_options(options, "k", "vectors", "attempt")
     assert isinstance(content, Run)
-    k, number = _whole(options, "k", _K, 1), _whole(options, "attempt", 0, 0)
+    k, number = whole_option(options, "k", _K, 1), whole_option(options, "attempt", 0)
     benchmark = _searching(options, content)
     attempts = tuple(one for one in content.attempts if one.number == number and one.task_id in benchmark.tasks)
     run = replace(content, attempts=tuple(replace(one, number=0) for one in attempts))
@@ -173,13 +173,6 @@ def _vectors(options: FormatOptions) -> Mapping[str, Any] | None:
     except (OSError, KeyError, ValueError) as error:
         made = "sightline embed pictures DIR --embedder E --out F.npz"
         raise UserError(f"{given} holds no vectors of pictures: {error}.", f"make them: {made}") from error
-
-
-def _whole(options: FormatOptions, name: str, default: int, least: int) -> int:
-    given = options.extra.get(name, str(default))
-    if not given.isdecimal() or int(given) < least:
-        raise UserError(f'--option {name}="{given}" is no number from {least} on.', f"for example {name}={default}")
-    return int(given)
 
 
 def _write(path: Path, columns: tuple[str, ...], rows: Iterable[Mapping[str, Any]]) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 from sightline.benchmark.formats.base import FormatOptions
 from sightline.benchmark.formats.replies import reply_text, right_replies, to_exact
 from sightline.benchmark.formats.scored_run import OURS, picture_place
-from sightline.errors import READ_AGAIN, MissingExtraError, UserError
+from sightline.errors import READ_AGAIN, UserError, needs_extra
 from sightline.io.files import write_whole
 from sightline.io.jsonl import dump
 from sightline.io.unpacked import Growth
@@ -72,10 +72,8 @@ class EvalFile:
 
     def _zstd(self, info: zipfile.ZipInfo) -> bytes:
         """zipfile knows this compression from Python 3.14 on; Arrow has it for all versions."""
-        try:
+        with needs_extra("reading this log's compression (zstd)", "parquet"):
             import pyarrow as pa
-        except ImportError:
-            raise MissingExtraError("reading this log's compression (zstd)", "parquet") from None
         source = self._file.fp
         assert source is not None
         source.seek(info.header_offset)

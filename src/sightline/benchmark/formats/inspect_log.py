@@ -39,10 +39,10 @@ from sightline.benchmark.formats.inspect_documents import (
     usage,
     write_eval,
 )
-from sightline.benchmark.formats.replies import Attempts, from_exact, read_reply
+from sightline.benchmark.formats.replies import AttemptReader, from_exact, read_reply
 from sightline.benchmark.formats.retrieval import check_options
 from sightline.benchmark.formats.scored_run import OURS, RunWithScores, made_at, scored
-from sightline.errors import READ_AGAIN, UserError
+from sightline.errors import READ_AGAIN, UserError, explained
 from sightline.io.jsonl import write_json
 from sightline.types import Attempt, Estimate, Failure, LedgerEntry, Option, Prediction, Run, Task
 
@@ -196,10 +196,8 @@ def read(path: Path, options: FormatOptions) -> Imported:
 
 
 def _bytes(path: Path) -> bytes:
-    try:
+    with explained(f"{path} can't be read", READ_AGAIN):
         return path.read_bytes()
-    except OSError as error:
-        raise UserError(f"{path} can't be read: {error.strerror}.", READ_AGAIN) from error
 
 
 class _Reader:
@@ -208,7 +206,7 @@ class _Reader:
     def __init__(self, path: Path, options: FormatOptions, complaints: Complaints) -> None:
         self._path = path
         self._complaints = complaints
-        self._attempts = Attempts(options, complaints)
+        self._attempts = AttemptReader(options, complaints)
         self._header: Mapping[str, Any] = {}
         self._ledger: list[LedgerEntry] = []
 

@@ -29,7 +29,14 @@ from typing import Any
 from sightline import __version__
 from sightline.benchmark.formats.base import Complaints, Content, Format, FormatOptions, Imported
 from sightline.benchmark.formats.dataset_folder import new_folder
-from sightline.benchmark.formats.replies import Attempts, from_exact, read_reply, reply_text, right_replies, to_exact
+from sightline.benchmark.formats.replies import (
+    AttemptReader,
+    from_exact,
+    read_reply,
+    reply_text,
+    right_replies,
+    to_exact,
+)
 from sightline.benchmark.formats.retrieval import check_options, some
 from sightline.benchmark.formats.rows import TableRow, WrongFieldError, checked, read_rows
 from sightline.benchmark.formats.scored_run import OURS, RunWithScores, made_at, picture_place, scored
@@ -149,7 +156,7 @@ def read(path: Path, options: FormatOptions) -> Imported:
     check_options(options, "filter", "task")
     complaints = Complaints(options)
     file = _samples_file(path, options.extra.get("task"))
-    attempts = Attempts(options, complaints)
+    attempts = AttemptReader(options, complaints)
     filters: dict[str, None] = {}
     wanted = options.extra.get("filter")
     for row in read_rows(file.path, complaints):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from sightline.benchmark.formats.base import FormatOptions
-from sightline.errors import MissingExtraError, UserError
+from sightline.errors import UserError, needs_extra
 from sightline.types import Benchmark
 
 Configs: TypeAlias = Mapping[str, Mapping[str, Sequence[Path]]]
@@ -129,10 +129,8 @@ def _front_matter(card: Path) -> Mapping[str, Any]:
     head = card.read_text("utf-8", errors="replace").removeprefix("\ufeff").split("\n---", 1)[0]
     if not head.startswith("---") or "\nconfigs:" not in head:
         return {}
-    try:
+    with needs_extra(f"reading the list of files in {card}", "hub"):
         import yaml
-    except ImportError:
-        raise MissingExtraError(f"reading the list of files in {card}", "hub") from None
     try:
         content = yaml.safe_load(head[3:])
     except yaml.YAMLError as error:

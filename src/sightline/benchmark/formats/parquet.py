@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
-from sightline.errors import MissingExtraError, UserError
+from sightline.errors import UserError, needs_extra
 from sightline.io.files import write_whole
 from sightline.io.jsonl import dump
 from sightline.io.unpacked import limited_batches, parquet_batches
@@ -169,9 +169,7 @@ def _feature(kind: Any) -> Any:
 
 
 def _pyarrow(feature: str) -> tuple[Any, Any]:
-    try:
+    with needs_extra(feature, "parquet"):
         import pyarrow as pa
         import pyarrow.parquet as pq
-    except ImportError:
-        raise MissingExtraError(feature, "parquet") from None
     return pa, pq

@@ -9,6 +9,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote
@@ -21,8 +22,10 @@ from sightline.benchmark.formats.base import FormatOptions
 from sightline.benchmark.formats.retrieval import local_file, picture_uri
 from sightline.benchmark.problems import stop
 from sightline.benchmark.records import PictureRecord, RightsRecord
+from sightline.config import Config
+from sightline.corpus.pixels import MissingDecoderError, RefusedError, identify, load_small, open_picture
 from sightline.english import counted
-from sightline.errors import UserError
+from sightline.errors import explained
 from sightline.io.files import picture_path, write_whole
 from sightline.types import Benchmark, Group, Json, Picture, PictureRef, Scope, Task
 
@@ -30,16 +33,6 @@ _RIGHTS = tuple(RightsRecord.model_fields)
 _OWN = tuple(name for name in PictureRecord.model_fields if name not in ("id", "uri", "rights", "extra"))
 FIELDS = (*_OWN, *_RIGHTS)
 """The names of the fields, each as in `pictures.jsonl`; those of `rights` stand beside the others."""
-_SUFFIXES = {
-    ".jpg": re.compile(rb"\xff\xd8\xff"),
-    ".png": re.compile(rb"\x89PNG"),
-    ".gif": re.compile(rb"GIF8"),
-    ".bmp": re.compile(rb"BM"),
-    ".webp": re.compile(rb"RIFF....WEBP", re.DOTALL),
-    ".tif": re.compile(rb"II\*\x00|MM\x00\*"),
-    ".avif": re.compile(rb"....ftypavi[fs]", re.DOTALL),
-    ".heic": re.compile(rb"....ftyp(?:hei|hev|mif)", re.DOTALL),
-}
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f"*:<>?\\|%]')
 _PICTURE = re.compile(r"\.(?:jpe?g|png|gif|bmp|webp|tiff?|avif|heic|heif)$", re.IGNORECASE)
 CORPUS = "corpus"
@@ -98,10 +91,8 @@ class EmbeddedPictures:
             self._inside += 1
             return Picture(name, picture_uri(path or name, self._root), **known)
         place = self._target / self._name(name, path, content)
-        try:
+        with explained(f"{place.parent} can't be made", "choose another folder"):
             place.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UserError(f"{place.parent} can't be made: {error.strerror}.", "choose another folder") from error
         write_whole(place, content)
         return Picture(name, picture_uri(str(place.absolute()), place.parent), **known)
 
@@ -133,7 +124,8 @@ def file_name(name: str, path: str | None, content: bytes) -> str:
         return safe
     if path is not None and (given := _PICTURE.search(path)):
         return safe + given[0].lower()
-    return safe + next((suffix for suffix, magic in _SUFFIXES.items() if magic.match(content)), "")
+    ending = ending_of(content)
+    return safe if ending == _NO_PICTURE else f"{safe}.{ending}"
 
 
 def image_cell(picture: Picture, options: FormatOptions) -> dict[str, Any] | None:
@@ -141,10 +133,8 @@ def image_cell(picture: Picture, options: FormatOptions) -> dict[str, Any] | Non
     file = local_file(picture, options)
     if file is None:
         return None
-    try:
+    with explained(f"{file} can't be read", "check who may read it"):
         return {"bytes": file.read_bytes(), "path": picture.id}
-    except OSError as error:
-        raise UserError(f"{file} can't be read: {error.strerror}.", "check who may read it") from error
 
 
 def _component(part: str) -> str:
@@ -194,3 +184,34 @@ def _identity(picture: Picture) -> str:
 
 def _within_corpus(task: Task) -> Task:
     return task if task.scope != Scope() else replace(task, scope=Scope(groups=(CORPUS,)))
+
+
+_ENDINGS = {"JPEG": "jpg", "TIFF": "tif", "HEIF": "heic", "RAW": "bin"}  # Others are called as their format is.
+_NO_PICTURE = "bin"
+
+
+def why_no_picture(content: bytes, *, decode: bool = False) -> str | None:
+    """Why these bytes are refused as a picture; None if they are one, also when its decoder is not installed.
+
+    Only with `decode` is the whole of it looked at, and found out when it ends too early.
+    """
+    try:
+        with open_picture(content, _most_pixels()) as image:
+            if decode:
+                load_small(image, content, _most_pixels())
+    except MissingDecoderError:
+        return None
+    except RefusedError as error:
+        return f"expected a picture: {error}"
+    return None
+
+
+def ending_of(content: bytes) -> str:
+    """The usual ending of a file with this content."""
+    found = identify(content[:64])
+    return _NO_PICTURE if found is None else _ENDINGS.get(found, found.lower())
+
+
+@cache
+def _most_pixels() -> int:
+    return Config().scan.max_pixels

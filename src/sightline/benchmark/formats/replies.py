@@ -129,7 +129,7 @@ def from_exact(value: object) -> Prediction | None:
     return prediction
 
 
-class Attempts:
+class AttemptReader:
     """The attempts of a run as they are read; a second one of the same task and number is refused."""
 
     def __init__(self, options: FormatOptions, complaints: Complaints) -> None:

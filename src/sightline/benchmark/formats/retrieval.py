@@ -145,7 +145,7 @@ def judged(benchmark: Benchmark, options: FormatOptions) -> list[JudgedTask]:
 
 def rankings(run: Run, options: FormatOptions) -> dict[str, Scored]:
     """The results of each query with falling scores; of repeated runs, the attempt that the option names (0)."""
-    wanted = _attempt(options)
+    wanted = whole_option(options, "attempt", 0)
     found: dict[str, Scored] = {}
     left_out: Counter[str] = Counter()
     for attempt in run.attempts:
@@ -171,10 +171,13 @@ def _listed(counts: Counter[str]) -> str:
     return ", ".join(f"{what} ({number:,})" for what, number in counts.items())
 
 
-def _attempt(options: FormatOptions) -> int:
-    given = options.extra.get("attempt", "0")
-    if not given.isdecimal():
-        raise UserError(f'--option attempt="{given}" is not a number.', "attempts are numbered 0, 1, …")
+def whole_option(options: FormatOptions, name: str, usual: int, least: int = 0) -> int:
+    """An `--option` that is a whole number."""
+    given = options.extra.get(name, str(usual))
+    if not (given.isascii() and given.isdecimal()) or int(given) < least:
+        raise UserError(
+            f'--option {name}="{given}" is not a whole number from {least} on.', f"for example {name}={usual}"
+        )
     return int(given)
 
 

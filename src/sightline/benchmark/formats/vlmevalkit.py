@@ -32,7 +32,7 @@ from typing import Any
 
 from sightline.benchmark.formats.base import Complaints, Content, Format, FormatOptions, Imported
 from sightline.benchmark.formats.dataset_folder import UNLABELLED, limited
-from sightline.benchmark.formats.replies import Attempts, read_reply
+from sightline.benchmark.formats.replies import AttemptReader, read_reply
 from sightline.benchmark.formats.retrieval import check_options, local_file, some
 from sightline.benchmark.formats.rows import TableRow, checked
 from sightline.benchmark.formats.vlmevalkit_rows import (
@@ -222,7 +222,7 @@ def _of_split(path: Path, rows: Iterator[TableRow], options: FormatOptions) -> I
 
 
 def _read_run(path: Path, rows: Iterator[TableRow], options: FormatOptions, complaints: Complaints) -> Imported:
-    attempts = Attempts(options, complaints)
+    attempts = AttemptReader(options, complaints)
     for row in _of_split(path, rows, options):
         with checked(row, complaints):
             index = row.id(options.column("index"))
@@ -232,7 +232,9 @@ def _read_run(path: Path, rows: Iterator[TableRow], options: FormatOptions, comp
     return attempts.imported(system=path.stem.removesuffix(f"_{benchmark}"), benchmark=benchmark)
 
 
-def _prediction(row: TableRow, said: str | None, index: str, attempts: Attempts, options: FormatOptions) -> Prediction:
+def _prediction(
+    row: TableRow, said: str | None, index: str, attempts: AttemptReader, options: FormatOptions
+) -> Prediction:
     """What a reply says, by the options of the benchmark's task, else by those of its own row."""
     if said is None:
         return Failure("empty", "the file has no prediction for this question")

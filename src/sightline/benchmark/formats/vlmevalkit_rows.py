@@ -19,11 +19,10 @@ from zipfile import BadZipFile
 
 from sightline.benchmark.formats.base import Complaints, FormatOptions
 from sightline.benchmark.formats.dataset_folder import labelled
-from sightline.benchmark.formats.picture_bytes import ending_of, why_no_picture
-from sightline.benchmark.formats.pictures import EmbeddedPictures, file_name
+from sightline.benchmark.formats.pictures import EmbeddedPictures, ending_of, file_name, why_no_picture
 from sightline.benchmark.formats.retrieval import picture_uri
 from sightline.benchmark.formats.rows import TableRow, WrongFieldError, csv_rows
-from sightline.errors import MissingExtraError, UserError
+from sightline.errors import UserError, needs_extra
 from sightline.io.files import sha256_of
 from sightline.io.unpacked import check_zip
 from sightline.types import Answer, Choice, Option, Part, Picture, PictureRef, Task, Truth
@@ -52,11 +51,9 @@ def open_rows(path: Path, complaints: Complaints) -> Iterator[TableRow]:
 
 
 def _xlsx_rows(path: Path) -> Iterator[TableRow]:
-    try:
+    with needs_extra("reading Excel files", "excel"):
         import openpyxl
         from openpyxl.utils.exceptions import InvalidFileException
-    except ImportError:
-        raise MissingExtraError("reading Excel files", "excel") from None
     try:
         check_zip(path, "save it as .tsv")
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)

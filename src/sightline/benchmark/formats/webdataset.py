@@ -28,17 +28,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 from urllib.parse import quote, unquote
-
-import orjson
 
 from sightline.benchmark.formats.base import Complaints, Content, Format, FormatOptions, Imported
 from sightline.benchmark.formats.dataset_folder import has_tasks, limited, new_folder, read_beside, write_beside
 from sightline.benchmark.formats.imagefolder import SUFFIXES
-from sightline.benchmark.formats.picture_bytes import ending_of, why_no_picture
-from sightline.benchmark.formats.pictures import EmbeddedPictures, from_fields, to_fields
+from sightline.benchmark.formats.pictures import EmbeddedPictures, ending_of, from_fields, to_fields, why_no_picture
 from sightline.benchmark.formats.retrieval import (
     PictureCaption,
     caption_tasks,
@@ -48,10 +44,11 @@ from sightline.benchmark.formats.retrieval import (
     rank_benchmark,
     shared_captions,
     some,
+    whole_option,
 )
 from sightline.english import counted
 from sightline.errors import READ_AGAIN, UserError
-from sightline.io.jsonl import dump
+from sightline.io.jsonl import dump, json_object
 from sightline.io.unpacked import gunzipped
 from sightline.types import Benchmark, Corpus, Json, Picture
 
@@ -165,9 +162,7 @@ class TarShardWriter:
         self._next_shard()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._tar is not None:
             self._tar.close()
 
@@ -276,11 +271,8 @@ class _Reader:
 
     def _json(self, sample: Sample) -> dict[str, Json]:
         content = sample.files.get("json", b"{}")
-        try:
-            fields = orjson.loads(content)
-        except orjson.JSONDecodeError:
-            fields = None
-        if isinstance(fields, dict):
+        fields = json_object(content)
+        if fields is not None:
             return fields
         self._complaints.add(sample.shard, None, f"{sample.key}.json", f"expected a JSON object, got {content!r:.60}")
         return {}
@@ -310,8 +302,8 @@ def _label(content: bytes) -> int | str:
 def write(content: Content, path: Path, options: FormatOptions) -> None:
     """Write the pictures of a corpus or a benchmark as shards; of one that is not here only what is known of it."""
     check_options(options, "per_shard", "shard_bytes")
-    samples = _option(options, "per_shard", _PER_SHARD)
-    size = _option(options, "shard_bytes", _SHARD_BYTES)
+    samples = whole_option(options, "per_shard", _PER_SHARD, 1)
+    size = whole_option(options, "shard_bytes", _SHARD_BYTES, 1)
     benchmark = limited(content, options) if isinstance(content, Benchmark) else None
     corpus = content if benchmark is None else benchmark.corpus
     assert isinstance(corpus, Corpus)
@@ -340,13 +332,6 @@ def write(content: Content, path: Path, options: FormatOptions) -> None:
 def _image(picture: Picture, options: FormatOptions) -> bytes | None:
     file = local_file(picture, options)
     return None if file is None else file.read_bytes()
-
-
-def _option(options: FormatOptions, name: str, usual: int) -> int:
-    given = options.extra.get(name, str(usual))
-    if not (given.isascii() and given.isdecimal() and int(given) > 0):
-        raise UserError(f'--option {name}="{given}" is not a whole number.', f"for example {name}={usual}")
-    return int(given)
 
 
 FORMATS = {

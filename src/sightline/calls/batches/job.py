@@ -16,7 +16,7 @@ import orjson
 
 from sightline.calls.request_key import UnreadablePictureError, file_of, request_key
 from sightline.config.settings import ModelSettings
-from sightline.errors import UserError
+from sightline.errors import UserError, explained
 from sightline.io.files import write_whole
 from sightline.io.jsonl import LineError, read_json, read_jsonl, read_lines, write_json
 from sightline.io.locks import take_lock
@@ -207,11 +207,8 @@ class BatchJob:
     def check(self, shard: BatchShard) -> Path:
         """The file of a shard, if it is still what `make` wrote."""
         path = self.folder / shard.file
-        try:
-            with path.open("rb") as file:
-                same = hashlib.file_digest(file, "sha256").hexdigest() == shard.sha256
-        except OSError as error:
-            raise UserError(f"{path} can't be read: {error.strerror}.", "copy the whole folder of the job") from error
+        with explained(f"{path} can't be read", "copy the whole folder of the job"), path.open("rb") as file:
+            same = hashlib.file_digest(file, "sha256").hexdigest() == shard.sha256
         if not same:
             raise UserError(f"{path} is not what `batch make` wrote.", "copy the job again, or make it anew")
         return path

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from sightline.calls.batches.job import BatchItem, BatchJob, BatchShard
 from sightline.calls.batches.store import BatchResult, BatchRow, BatchStore
 from sightline.calls.batches.submission import result_files
@@ -18,7 +16,7 @@ from sightline.calls.journal import Journal
 from sightline.calls.journal_tables import Call
 from sightline.calls.prices import Prices
 from sightline.errors import UserError
-from sightline.io.jsonl import read_lines
+from sightline.io.jsonl import json_object, read_lines
 from sightline.models.failures import read_error_payload, status_failure
 from sightline.models.http import HttpTransport
 from sightline.models.protocols import CallOutcome
@@ -101,7 +99,7 @@ def parse_files(
 
 def _ids_in(path: Path) -> Iterable[str]:
     for _, line in read_lines(path):
-        row = _object(line)
+        row = json_object(line)
         if row is not None:
             yield str(row.get("custom_id"))
 
@@ -150,7 +148,7 @@ class _Reader:
 
     def _gather(self, path: Path, wanted: Mapping[str, None], outcomes: dict[str, CallOutcome]) -> None:
         for _, line in read_lines(path):
-            row = _object(line)
+            row = json_object(line)
             if row is None:
                 self.parsed.unreadable += 1
                 continue
@@ -249,14 +247,6 @@ class _Price:
         if self._tariff is None or not (usage.reported or self._tariff.is_free):
             return None
         return self._tariff.cost(usage) * (1.0 if self._factor is None else self._factor)
-
-
-def _object(line: bytes) -> Mapping[str, Any] | None:
-    try:
-        found = orjson.loads(line)
-    except orjson.JSONDecodeError:
-        return None
-    return found if isinstance(found, dict) else None
 
 
 def _missing(row: BatchRow) -> Failure:

@@ -7,9 +7,9 @@ A scan counts the reasons.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Literal, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar
 
 from sightline.types import Json
 
@@ -68,6 +68,9 @@ class MetadataFacts:
     source: Source = "picture"
 
 
+_WRITTEN = ("title", "description", "rating", "creator", "copyright", "license")
+
+
 def combine(
     measured: Sequence[MetadataFacts], words: Sequence[MetadataFacts], *, unite_keywords: bool
 ) -> MetadataFacts:
@@ -82,25 +85,20 @@ def combine(
     extra: dict[str, Json] = {}
     for facts in reversed(words):
         extra |= facts.extra
-    return MetadataFacts(
-        taken_at=next((facts.taken_at for facts in measured if facts.taken_at is not None), None),
-        lat=placed.lat,
-        lon=placed.lon,
-        altitude=placed.altitude,
-        device=next((facts.device for facts in measured if facts.device), None),
-        lens=next((facts.lens for facts in measured if facts.lens), None),
+    return replace(
+        placed,
+        **{name: _first(measured, name) for name in ("taken_at", "device", "lens")},
+        **{name: _first(words, name) for name in _WRITTEN},
         orientation=measured[0].orientation,
-        title=next((facts.title for facts in words if facts.title), None),
-        description=next((facts.description for facts in words if facts.description), None),
         keywords=keywords,
-        rating=next((facts.rating for facts in words if facts.rating is not None), None),
-        creator=next((facts.creator for facts in words if facts.creator), None),
-        copyright=next((facts.copyright for facts in words if facts.copyright), None),
-        license=next((facts.license for facts in words if facts.license), None),
         extra=extra,
         warnings=unique(_relevant_warnings(measured)),
         source=measured[0].source,
     )
+
+
+def _first(sources: Iterable[MetadataFacts], name: str) -> Any:
+    return next((value for facts in sources if (value := getattr(facts, name)) not in (None, "")), None)
 
 
 def _relevant_warnings(measured: Sequence[MetadataFacts]) -> Iterator[str]:

@@ -11,8 +11,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import orjson
-
 from sightline.corpus.metadata import xmp
 from sightline.corpus.metadata.facts import (
     BROKEN_SIDECAR,
@@ -25,6 +23,7 @@ from sightline.corpus.metadata.facts import (
     believe,
 )
 from sightline.corpus.metadata.values import altitude, keyword_tuple, plausible, position, tidy
+from sightline.io.jsonl import json_object
 from sightline.types import Json
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -55,11 +54,8 @@ def takeout_facts(data: bytes) -> MetadataFacts:
     Takeout's `title` is the picture's file name before the export, so it goes to `extra`, with `people`,
     `favorite` and `url`.
     """
-    try:
-        record = orjson.loads(data)
-    except orjson.JSONDecodeError:
-        record = None
-    if not isinstance(record, dict) or not any(key in record for key in _KNOWN):
+    record = json_object(data)
+    if record is None or not any(key in record for key in _KNOWN):
         return MetadataFacts(warnings=(BROKEN_SIDECAR,), source="takeout")
     warnings: list[str] = []
     lat, lon, height = _position(record, warnings)

@@ -36,7 +36,7 @@ _RIGHT = r"""
 _CHOOSE = re.compile(
     r"""
     (?:\b(?:i|we)(?:'d|'ll|\s+would|\s+will|\s+shall|\s+must|\s+should|\s+can)?(?:\s+(?:therefore|thus|then|definitely))?\s+
-       (?:choose|chose|select|selected|pick|picked|go\s+with|opt\s+for|vote\s+for|say)
+       (?:choose|chose|select|selected|pick|picked|go\s+(?:with|for)|opt\s+for|vote\s+for|say)
       |(?:^|[.!?\n])\s*(?:choose|select|pick|go\s+with))\b
     | \b(?:going\s+with|my\s+(?:pick|vote|guess)\s+is)\b
     | \bans\b\.?\s*[:：=-]? | \bfinal\s*[:：]
@@ -44,7 +44,7 @@ _CHOOSE = re.compile(
     FLAGS,
 )
 _SO = re.compile(
-    rf"""(?:^|[.!?。！？\n;；,，])\s*(?:{SO}\s*|(?:so|thus|hence|therefore|finally|in\s+conclusion)[,，:：]?\s*
+    rf"""(?:^|[.!?。！？\n;；,，])\s*(?:{SO}\s*|(?:so(?!\s+(?:is|are|does|do)\b)|thus|hence|therefore|finally|in\s+conclusion)[,，:：]?\s*
     (?:(?:it\s+(?:is|must\s+be|should\s+be|has\s+to\s+be)|it's|this\s+is|that's|i'd\s+say)\s*)?)""",
     FLAGS,
 )
@@ -62,11 +62,12 @@ _IS = "but|rather|sondern|sino|mais|is|be|with|say|choose|pick|it's|ist|für|est
 _YES = "correct|right|yes|true|richtig|korrekt|correct[aeo]|vrai|juste|corrett?[ao]|cert[ao]|верно|正解|정답|正确"
 _COUNTED = r"(?<!first\ )(?<!second\ )(?<!third\ )(?<!fourth\ )(?<!fifth\ )(?<!last\ )"
 _DANGLING = re.compile(
-    rf"(?:\b{_COUNTED}(?:answer|option|choice)\s*(?:is|:)?|[,:：，、]|\b(?:the|a|an|of|and|is|to|in|that|with))\s*$",
+    rf"(?:\b{_COUNTED}(?:answer|option|choice)\s*(?:is|:)?|[,:：，、]"
+    r"|\b(?:the|(?-i:a)|an|of|and|(?<!it\ )is|to|in|that|with))\s*$",
     re.IGNORECASE,
 )
 _LABEL = re.compile(r"\W*\w[\w ]{0,30}[:：】\]]\s*(?=\W*\w+\W*$)")
-_FINISHED = re.compile(r"[.!?。！？)\]}>\"'”』`*…✓✔✅✗✘❌✖]\s*$")
+_FINISHED = re.compile(r"[.!?|。！？)\]}>\"'”』`*…✓✔✅✗✘❌✖]\s*$")
 _NEGATED = re.compile(
     r"\b(?:not|no|isnt|cannot|cant|never|neither|nor|without|rather than|instead of)(?: \w+){0,2} $"
     r"|(?:没有|并非|不是|不)$"
@@ -149,8 +150,8 @@ class _Parser:
         self._finished = re.compile(rf"(?:\b(?:{_IS})\s+|[是选])[(]?{key}[)]?$", re.MULTILINE)
         self._is_right = re.compile(
             rf"""(?:\b(?:option|choice|answer)\s+)?[(\[]?(?P<key>{key})[)\]]?{_RIGHT}
-            | (?P<listed>{key})\s*[):：]?\s*(?:[✓✔✅]|(?<=[):：\s])(?i:{_YES})(?!\w))
-            | [✓✔✅]\s*(?P<ticked>{key})
+            | (?P<listed>{key})\s*[):：|]?\s*(?:[✓✔✅]|(?<=[):：|\s])(?i:{_YES})(?!\w))
+            | (?:[✓✔✅]|\[[xX]\])\s*(?P<ticked>{key})
             | (?P<abroad>{key})(?i:{IS_RIGHT})
             | \b(?i:answer|option)\s+[(\[]?(?P<bare>{key})[)\]]?(?=\s*(?:[.!]|$|\n))""",
             re.VERBOSE | re.MULTILINE,
@@ -159,11 +160,14 @@ class _Parser:
     def read(self, shown: str) -> _Reading | None:
         """Marks of structure decide; then what clauses assert; then what they waver about; then what they leave."""
         text = fold_letters(shown, [option.key for option in self._options])
-        if decided := self._stated(self._structural(text), text) or self._closing(text):
+        structure = [statement for statement in statements(text) if statement.strength is Strength.STRUCTURE]
+        if decided := self._stated(self._readable(structure), text):
             return decided
         clauses = self._clauses.read(text)
         why_not = _why_not(shown, self._options)
         reading = self._marked(clauses.asserted)
+        if reading is not None and len(clauses.last) == 1 and not clauses.last.intersection(reading.keys):
+            reading = _Reading(tuple(map(self._keys.given, clauses.last)), "parsed")
         if reading is None and clauses.concluded and (why_not != "cut off" or self._finished.search(text)):
             reading = _Reading(tuple(map(self._keys.given, clauses.concluded)), "parsed")
         if reading is None and clauses.wavering != clauses.asserted:
@@ -172,19 +176,11 @@ class _Parser:
             reading = self._unmarked(clauses.wavering, clauses.supported)
         if reading is None and why_not != "refused":
             reading = self._left(clauses.denied)
+        if (reading is None or len(reading.keys) > 1) and why_not == "unparsed" and clauses.committed:
+            reading = _Reading(tuple(map(self._keys.given, clauses.committed)), "parsed")
         if reading is None or not clauses.refuted:
             return reading
         return _Reading(tuple(key for key in reading.keys if key not in clauses.refuted), reading.status)
-
-    def _closing(self, text: str) -> _Reading | None:
-        """A reply that ends with "The answer is" and an option's whole text, whatever words of denial that holds."""
-        last = max(phrases(text), key=lambda statement: statement.start, default=None)
-        if last is None or self._keys.leading(last.content):
-            return None
-        if not normalize(text).endswith(said := normalize(last.content)):
-            return None
-        keys = tuple(key for key, option in self._texts.items() if option == said)
-        return _Reading(keys, "text") if len(keys) == 1 else None
 
     def _marked(self, text: str) -> _Reading | None:
         """Statements, then keys in plain places, then a reply that is an option's text."""
@@ -202,9 +198,6 @@ class _Parser:
         """The one option that is left where all others are denied."""
         left = [option.key for option in self._options if option.key not in denied]
         return _Reading((left[0],), "parsed") if denied and len(left) == 1 else None
-
-    def _structural(self, text: str) -> dict[Statement, _Reading]:
-        return self._readable([s for s in statements(text) if s.strength is Strength.STRUCTURE])
 
     def _stated(self, read: dict[Statement, _Reading], text: str) -> _Reading | None:
         """What the strongest readable statements say."""
@@ -258,6 +251,8 @@ class _Parser:
                 return texts
             if not first:  # "Wait, no." and nothing in its place.
                 return _Reading((), "parsed")
+            if committed := self._clauses.read(first).committed:
+                return _Reading(tuple(map(self._keys.given, committed)), "parsed")
         return None
 
     def _from_places(self, text: str) -> _Reading | None:
@@ -319,8 +314,8 @@ def _why_not(shown: str, options: tuple[KeyedOption, ...]) -> str:
     if _REFUSAL.search(shown) and not any(_REFUSAL.search(option.text) for option in options):
         return "refused"
     signs = sum("\u3040" <= sign <= "\u9fff" for sign in shown)
-    goes_on = len(sentences(shown)) > 1 and len(sentences(shown)[-1].split()) >= _FEWEST_GOING_ON
-    long_enough = goes_on or len(shown.split()) >= _FEWEST_WORDS or signs >= 2 * _FEWEST_WORDS
+    *before, last = sentences(shown)
+    long_enough = len(last.split()) >= (_FEWEST_GOING_ON if before else _FEWEST_WORDS) or signs >= 2 * _FEWEST_WORDS
     if _DANGLING.search(shown) or (long_enough and not _FINISHED.search(shown)):
         return "cut off"
     return "unparsed"

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sightline.errors import UserError
-from sightline.metrics.statistics.logistic import fit_logistic, sigmoid
+from sightline.metrics.statistics.auc import fit_logistic, sigmoid
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from sightline.errors import UserError
 from sightline.metrics.labels.calibration import assign_folds, cross_fit, with_query_mean
@@ -150,15 +150,6 @@ def correct(pairs: JudgedPairs, metric: Target, *, level: float = 0.95, seed: in
     return corrected_score(worths(pairs, (metric,), seed=seed)[0], metric, pairs.clusters, level=level, seed=seed)
 
 
-def correct_difference(
-    pairs: JudgedPairs, first: Target, second: Target, *, level: float = 0.95, seed: int = 0
-) -> Corrected:
-    """Second − first, paired: the same queries, and pairs that both found alike cancel."""
-    before, after = worths(pairs, (first, second), seed=seed)
-    names = " and ".join(sorted({first.name, second.name}))
-    return corrected_difference(before, after, names, pairs.clusters, level=level, seed=seed)
-
-
 def corrected_score(
     worth: Worth, metric: Target, clusters: Codes | None = None, *, level: float = 0.95, seed: int = 0
 ) -> Corrected:
@@ -191,39 +182,6 @@ def within(found: Corrected, metric: str, *, difference: bool = False) -> Correc
     over = f"{metric} came out at {found.mean:.3f} and is cut to 1; the labels may undercount relevant pictures."
     warnings = (*found.warnings, over) if found.mean > 1 else found.warnings
     return replace(found, mean=mean, low=low, high=high, warnings=warnings)
-
-
-def correct_queries(
-    judge: ArrayLike,
-    people: ArrayLike,
-    draw: ArrayLike,
-    *,
-    clusters: Codes | None = None,
-    level: float = 0.95,
-    seed: int = 0,
-) -> Corrected:
-    """Any metric (or a difference of two) where people judged *whole* queries: unbiased, for classical nDCG and RR too.
-
-    `judge` holds each query's value by generated labels, `people` its value by people's labels, NaN where nobody judged
-    it, `draw` the weights of the drawn queries. v_q = c + λ (m_q − m̄) + W_q (y_q − c − λ (m_q − m̄)), with c the mean of
-    people's values and λ in [0, 1] from the other folds.
-    """
-    values, y = np.asarray(judge, dtype=np.float64), np.asarray(people, dtype=np.float64)
-    weights, undecided = decided_weights(np.asarray(draw, dtype=np.float64), y)
-    check_enough(weights, "whole queries", LEAST_CLUSTERS)
-    known = np.where(weights > 0, y, 0.0)
-    codes, fold = _folds(clusters, len(values), seed)
-    center = np.empty(len(values))
-    for number in np.unique(fold):
-        others = (fold != number) & (weights > 0)
-        center[fold == number] = weights[others] @ known[others] / weights[others].sum() if others.any() else 0.0
-    plain = center + weights * np.where(weights > 0, known - center, 0.0)
-    change = (values - values.mean()) * (1 - weights)
-    decided = weights[weights > 0]
-    least = 0.0 if np.ptp(y[weights > 0]) > 0 else _least(decided, len(values))
-    mixed = _Mixed.tuned(plain, change, fold, codes, level, least)
-    found = replace(mixed, decisions=len(decided), undecided=undecided)
-    return found.corrected(mixed.mean - mixed.half, mixed.mean + mixed.half, "")
 
 
 def _folds(clusters: Codes | None, queries: int, seed: int) -> tuple[Codes, Codes]:

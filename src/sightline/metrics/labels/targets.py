@@ -10,8 +10,7 @@ by how much the value changes when the pair turns from not relevant to relevant.
   means, that of the system and that of one that finds everything (`whole`).
 - Expanded (`success@k`, `rr`, `ap`): value and slopes are those of independent labels, E m(y) with y ~ Bernoulli(g). A
   correction by slopes is of first order: unbiased where calibrated errors within a query are uncorrelated, else biased
-  by their products. `with_shared_errors` lets the labels of a query err together, which takes most of that bias away;
-  draw whole queries (`correct_queries`) where the rest matters.
+  by their products. `with_shared_errors` lets the labels of a query err together, which takes most of that bias away.
 - Classical nDCG and recall (normalized by the labels that are being estimated) are refused.
 """
 
@@ -25,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sightline.errors import UserError, did_you_mean
-from sightline.metrics.statistics.logistic import sigmoid
+from sightline.metrics.statistics.auc import sigmoid
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -107,7 +106,7 @@ def _frozen(name: str, relevant: ArrayLike | None, queries: int) -> Floats:
     if relevant is None:
         raise UserError(
             f'Metric "{name}" needs normalizers that were frozen before people decided.',
-            "pass relevant=frozen_relevant(...), or draw whole queries and use correct_queries",
+            "pass relevant=frozen_relevant(...)",
         )
     given = np.asarray(relevant, dtype=np.float64)
     if given.shape != (queries,) or not np.all(given > 0):

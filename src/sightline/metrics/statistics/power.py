@@ -24,7 +24,7 @@ _MOST_TASKS = 10**9
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class DifferenceSpread:
     """What two earlier runs say about the differences to expect: their sd, how often they differ, the design effect."""
 
     sd: float
@@ -104,7 +104,7 @@ def detectable(n: int, sd: float, *, alpha: float = 0.05, power: float = 0.8, de
     return high
 
 
-def spread(differences: Floats, clusters: ClusterLabels | None = None) -> Spread:
+def spread(differences: Floats, clusters: ClusterLabels | None = None) -> DifferenceSpread:
     """Measured from per-task differences of two runs; the design effect is that of the mean over clusters."""
     kept = np.isfinite(differences)
     values = differences[kept]
@@ -115,7 +115,7 @@ def spread(differences: Floats, clusters: ClusterLabels | None = None) -> Spread
     effect = 1.0
     if codes is not None and variance > 0:
         effect = _variance_of_mean(values, codes) * len(values) / variance
-    return Spread(
+    return DifferenceSpread(
         sd=math.sqrt(variance),
         disagreement=float(np.mean(np.abs(values) > 1e-12)),
         design_effect=max(effect, 1.0),

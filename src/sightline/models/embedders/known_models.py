@@ -15,7 +15,7 @@ from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-from sightline.errors import MissingExtraError, SightlineError, UserError
+from sightline.errors import SightlineError, UserError, explained, needs_extra
 from sightline.io.files import sha256_of
 from sightline.io.jsonl import read_json, write_json
 
@@ -86,7 +86,7 @@ def fetch(model: KnownModel, folder: Path, *, local_only: bool = False) -> Path:
     target = folder / model.name
     missing = [file for file in model.files if not (target / file.path).is_file()]
     if missing:
-        if local_only or _offline():
+        if local_only or (os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")):
             why = "--local-only allows no download" if local_only else "HF_HUB_OFFLINE is set"
             raise _not_here(model, missing, target, why)
         _download(model, missing, target)
@@ -94,15 +94,9 @@ def fetch(model: KnownModel, folder: Path, *, local_only: bool = False) -> Path:
     return target
 
 
-def _offline() -> bool:
-    return os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
-
-
 def _download(model: KnownModel, missing: Iterable[PinnedFile], target: Path) -> None:
-    try:
+    with needs_extra(f"downloading {model.name}", "hub"):
         from huggingface_hub import hf_hub_download
-    except ImportError:
-        raise MissingExtraError(f"downloading {model.name}", "hub") from None
     endpoint = os.environ.get("HF_ENDPOINT") or _HUB
     missing = list(missing)
     unreachable = _unreachable(endpoint)
@@ -137,12 +131,8 @@ def _unreachable(endpoint: str) -> str | None:
 
 
 def _make(target: Path) -> None:
-    try:
+    with explained(f"{target} can't be written", "name another folder in the configuration: [models] folder"):
         target.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(
-            f"{target} can't be written: {error.strerror}.", "name another folder in the configuration: [models] folder"
-        ) from None
 
 
 def _bar() -> type[Any]:

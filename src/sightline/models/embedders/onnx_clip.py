@@ -16,7 +16,7 @@ from pydantic import Field
 
 from sightline.config.section import StrictModel
 from sightline.engine.worker_pool import cores
-from sightline.errors import MissingExtraError, UserError
+from sightline.errors import UserError, needs_extra
 from sightline.models.embedders.base import USUAL_BATCH, AttemptEmbedder, EmbeddingAttempt, as_attempt
 from sightline.models.embedders.onnx_folder import ModelFolder
 from sightline.models.embedders.preprocessor import ClipTokenizer, Preprocess, Tokenised, text_limit
@@ -137,10 +137,8 @@ def _choose_output(outputs: Sequence[Any], path: Path) -> Any:
 
 
 def _import() -> Any:
-    try:
+    with needs_extra("running an ONNX model", "onnx"):
         import onnxruntime
-    except ImportError:
-        raise MissingExtraError("running an ONNX model", "onnx") from None
     return onnxruntime
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from sightline.errors import MissingExtraError, UserError
+from sightline.errors import UserError, needs_extra
 from sightline.models.protocols import Pixels
 
 Size: TypeAlias = tuple[int, int]
@@ -196,10 +196,8 @@ class ClipTokenizer:
     """The tokenizer of a model; `limit` is the longest text in tokens, special ones included."""
 
     def __init__(self, path: Path, settings: Mapping[str, Any], limit: int) -> None:
-        try:
+        with needs_extra("reading texts with a tokenizer.json", "onnx"):
             from tokenizers import Tokenizer
-        except ImportError:
-            raise MissingExtraError("reading texts with a tokenizer.json", "onnx") from None
         try:
             self._tokenizer = Tokenizer.from_file(str(path))
         except Exception as error:  # The package raises bare exceptions for any fault of the file.

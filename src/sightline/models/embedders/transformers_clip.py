@@ -17,7 +17,7 @@ from PIL import Image
 from pydantic import Field
 
 from sightline.config.section import StrictModel
-from sightline.errors import MissingExtraError, UserError
+from sightline.errors import UserError, needs_extra
 from sightline.io.files import sha256_of
 from sightline.models.embedders.base import USUAL_BATCH, AttemptEmbedder, EmbeddingAttempt, as_attempt
 from sightline.models.embedders.gpu_preprocessor import GpuPreprocessor, can_resize, nvjpeg
@@ -51,10 +51,8 @@ class TransformersClip(AttemptEmbedder):
 
     def __init__(self, model: str, *, options: TransformersOptions | None = None, local_only: bool = False) -> None:
         self._options = options = options or TransformersOptions()
-        try:
+        with needs_extra(f"transformers:{model}", "transformers"):
             self._torch, self._transformers = (importlib.import_module(name) for name in ("torch", "transformers"))
-        except ImportError:
-            raise MissingExtraError(f"transformers:{model}", "transformers") from None
         folder = Path(model).expanduser()
         self._source = str(folder) if folder.is_dir() else model
         self._local_only = local_only

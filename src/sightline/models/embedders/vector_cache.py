@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.errors import UserError
+from sightline.errors import UserError, explained
 from sightline.io.files import PathLike
 from sightline.io.sqlite import open_database, transaction
 from sightline.models.embedders.base import EmbedderIdentity
@@ -210,7 +210,7 @@ class VectorCache:
     def _append(self, space: VectorSpace, rows: NDArray[np.float32]) -> None:
         if not len(rows):
             return
-        try:
+        with explained(f"{self._file(space)} can't be written", "make room on the disk, or choose another --workspace"):
             self._folder.mkdir(exist_ok=True)
             descriptor = os.open(self._file(space), os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
             with os.fdopen(descriptor, "wb") as file:
@@ -218,11 +218,6 @@ class VectorCache:
                 file.write(rows.data)
                 file.flush()
                 os.fsync(file.fileno())
-        except OSError as error:
-            raise UserError(
-                f"{self._file(space)} can't be written: {error.strerror}.",
-                "make room on the disk, or choose another --workspace",
-            ) from None
 
     def _map(self, space: VectorSpace, rows: int) -> Vectors:
         return np.memmap(self._file(space), dtype="<f4", mode="r", shape=(rows, space.dim))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sightline.display import Frames
 from sightline.english import counted
-from sightline.errors import MissingExtraError, UserError
+from sightline.errors import UserError, needs_extra
 from sightline.io.files import PathLike, write_whole
 from sightline.io.unpacked import check_zip
 from sightline.models.embedders.embedded_files import SkippedInput
@@ -166,10 +166,8 @@ class EmbeddedVectors(Frames):
 
     def to_pandas(self) -> pandas.DataFrame:
         """One row for each id, one column for each number of its vector."""
-        try:
+        with needs_extra("Embedded.to_pandas", "pandas"):
             import pandas
-        except ImportError as error:
-            raise MissingExtraError("Embedded.to_pandas", "pandas") from error
         return pandas.DataFrame(self.vectors, index=pandas.Index(self.ids, name="id"))
 
     def __len__(self) -> int:

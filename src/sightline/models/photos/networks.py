@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.engine.progress import progress
-from sightline.errors import UserError
+from sightline.errors import UserError, explained
 from sightline.models.photos.classifier import build_classifier
 from sightline.models.photos.joint_vectors import JOINING, class_texts
 from sightline.models.photos.ocr import MEND, missing_modules
@@ -165,13 +165,8 @@ def find_networks(with_head: bool, cache: Path | None = None, *, local_only: boo
     networks = networks_of(with_head, cache)
     if not networks.made:
         _log.info("making the networks of the embedder photos in %s", networks.folder)
-        try:
+        with explained(f"{networks.folder} can't be written", "set XDG_CACHE_HOME to a folder that can be"):
             _make(networks, Head.read() if with_head else None, local_only)
-        except OSError as error:
-            raise UserError(
-                f"{networks.folder} can't be written: {error.strerror or error}.",
-                "set XDG_CACHE_HOME to a folder that can be",
-            ) from error
         _remove_older(networks.folder)
     return networks
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.engine.worker_pool import cores
-from sightline.errors import MissingExtraError, UserError
+from sightline.errors import UserError, needs_extra
 from sightline.models.photos.weights import EXTRA, FEATURE
 
 Item = TypeVar("Item")
@@ -23,10 +23,8 @@ class OnnxNetwork:
     """An ONNX file; any number of threads may call it at once."""
 
     def __init__(self, path: Path) -> None:
-        try:
+        with needs_extra(FEATURE, EXTRA):
             import onnxruntime
-        except ImportError:
-            raise MissingExtraError(FEATURE, EXTRA) from None
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = _ERRORS_ONLY

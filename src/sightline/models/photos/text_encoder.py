@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.errors import MissingExtraError
+from sightline.errors import needs_extra
 from sightline.models.photos.onnx_graph import Graph, dtype_number
 from sightline.models.photos.onnx_session import OnnxNetwork, on_all_cores
 from sightline.models.photos.weight_files import Tensors
@@ -112,10 +112,8 @@ class TextEncoder:
     """MiniLM with its tokenizer."""
 
     def __init__(self, tokenizer: Path, network: Path, threads: int | None = None) -> None:
-        try:
+        with needs_extra(FEATURE, EXTRA):
             from tokenizers import Tokenizer
-        except ImportError:
-            raise MissingExtraError(FEATURE, EXTRA) from None
         self._tokenizer = Tokenizer.from_file(str(tokenizer))
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(LONGEST)

@@ -13,7 +13,7 @@ from typing import Any
 
 from sightline.calls.tokens import TOKENS_PER_MESSAGE, USUAL_SIZE, qwen_tokens, text_tokens
 from sightline.corpus.pixels import RefusedError, decode, open_picture
-from sightline.errors import MissingExtraError, UserError
+from sightline.errors import UserError, needs_extra
 from sightline.reason.curriculum.lessons import IMAGE
 
 FAMILY = "Qwen2.5-VL"
@@ -80,10 +80,8 @@ def token_counter(
 
 
 def _load(given: str, local_only: bool) -> Any:
-    try:
+    with needs_extra("counting tokens with a tokenizer", "onnx"):
         from tokenizers import Tokenizer
-    except ImportError:
-        raise MissingExtraError("counting tokens with a tokenizer", "onnx") from None
     path = Path(given).expanduser()
     file = path / "tokenizer.json" if path.is_dir() else path
     if not file.is_file() and local_only:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from sightline.errors import MissingExtraError, UserError
 from sightline.io.jsonl import dump, read_json, write_json
-from sightline.io.locks import CAN_LOCK, take_lock
+from sightline.io.locks import HAS_FLOCK, take_lock
 from sightline.io.temporary_files import is_temporary, remove_temporary_files
 
 if TYPE_CHECKING:  # Whoever only writes asks nobody, and starts sooner without all that asking needs.
@@ -163,4 +163,4 @@ def only_writer(folder: Path) -> Iterator[tuple[int, ...]]:
             time.sleep(0.05)
         for place in (folder, folder / DATA, folder / REJECTED):
             remove_temporary_files(place)
-        yield (file.fileno(),) if CAN_LOCK else ()
+        yield (file.fileno(),) if HAS_FLOCK else ()

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import get_args
 
 from sightline.calls.plan import DryRunError, priced
 from sightline.calls.session import Session
 from sightline.english import counted
 from sightline.errors import UserError, require_at_least, require_one_of
 from sightline.io.files import PathLike, optional_path
+from sightline.reason.traces.choice import Choose, PictureChoice
 from sightline.reason.traces.folder import TRACE_FORMATS, TraceFormat
 from sightline.reason.traces.language import known_language
 from sightline.reason.traces.pipeline import TraceWork, make_traces
@@ -44,6 +46,9 @@ def think(
     temperature: float | None = None,
     reasoning_effort: str | None = None,
     limit: int | None = None,
+    per_class: int | None = None,
+    choose: Choose = "first",
+    vectors: PathLike | None = None,
     seed: int | None = None,
     workspace: PathLike | None = None,
     session: Session | None = None,
@@ -92,9 +97,16 @@ def think(
     max_tokens, temperature, reasoning_effort:
         Fields of every request to a teacher.
     limit:
-        Take only the first pictures.
+        Take only so many pictures.
+    per_class:
+        Take at most so many pictures of each class (synset, else label); `limit` then takes of all classes in turn.
+    choose:
+        Which pictures: the first, random ones, "diverse" ones, far from each other, or "hard" ones, which are least
+        like the others of their class. The last two take `vectors`.
+    vectors:
+        The file that `embed` wrote of the same folder.
     seed:
-        Makes the choice of prompts repeatable, and is part of every request.
+        Makes the choice of prompts and of random pictures repeatable, and is part of every request.
     workspace, session:
         Where to work and how to call models; see `Session`.
 
@@ -114,10 +126,13 @@ def think(
     """
     session = Session.of(session, workspace)
     seed = session.seed if seed is None else seed
-    require_at_least(1, samples=samples, prompts_each=prompts_each, shard_rows=shard_rows, limit=limit)
+    require_at_least(
+        1, samples=samples, prompts_each=prompts_each, shard_rows=shard_rows, limit=limit, per_class=per_class
+    )
     require_at_least(1, least_words=least_words, most_words=most_words, max_tokens=max_tokens)
     require_at_least(0, least_quality=least_quality, temperature=temperature)
     require_one_of(TRACE_FORMATS, format=format)
+    require_one_of(get_args(Choose), choose=choose)
     texts = [prompts] if isinstance(prompts, str) else prompts
     rules = TraceRules(
         language=known_language(language),
@@ -142,8 +157,12 @@ def think(
         raise UserError("there is no place for the traces.", "say where: --out FOLDER")
     place = optional_path(out, "the folder to write")
     pictures = _pictures(source, labels, metadata, session)
-    work = TraceWork(pictures, settings, session, limit)
+    file = optional_path(vectors, "a file of vectors")
+    chosen = PictureChoice(choose, per_class, limit, file, seed or 0).apply(pictures)
+    work = TraceWork(chosen, settings, session, limit)
     skipped = _skipped(pictures.skipped)
+    if chosen is not pictures:
+        skipped += (f"{counted(chosen.count, 'picture')} of {pictures.count:,} chosen ({choose})",)
     if session.calls.plan or place is None:
         raise DryRunError(replace(work.price(), notes=skipped))
     done = make_traces(work, place, format_=format, shard_rows=shard_rows, retry_failed=retry_failed)

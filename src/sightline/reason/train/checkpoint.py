@@ -18,7 +18,7 @@ from zipfile import BadZipFile, ZipFile
 import torch
 from torch import nn
 
-from sightline.errors import UserError
+from sightline.errors import UserError, explained
 from sightline.io.locks import locked
 
 AGAIN = "give the same command again, with --resume where there is a checkpoint"
@@ -32,10 +32,8 @@ _FREE = {"log_every", "keep_every"}
 @contextmanager
 def held(out: Path) -> Iterator[None]:
     """Hold the folder until the block ends, or refuse it if another training does; a killed one lets go of it."""
-    try:
+    with explained(f"{out}: no folder can be made here", "choose another --out"):
         out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"{out}: no folder can be made here: {error.strerror}.", "choose another --out") from None
     with locked(out, wait=False) as ours:
         if not ours:
             raise UserError(

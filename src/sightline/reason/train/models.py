@@ -25,7 +25,7 @@ from transformers.utils.logging import disable_progress_bar
 from transformers.utils.peft_utils import find_adapter_config_file
 
 from sightline import plugins
-from sightline.errors import MissingExtraError, UserError
+from sightline.errors import UserError, needs_extra
 from sightline.reason.train.checkpoint import AGAIN
 
 BASE = "base"
@@ -113,10 +113,8 @@ def _merged(name: str, config: Path) -> tuple[Any, Any]:
     The base of a folder's adapter may have been moved together with the folder; one of the hub may have been another
     when the adapter was trained, whose `revision` is named then.
     """
-    try:
+    with needs_extra("LoRA", "train"):
         from peft import PeftModel
-    except ImportError:
-        raise MissingExtraError("LoRA", "train") from None
     beside = Path(name).parent / BASE
     is_moved = Path(name).is_dir() and beside.is_dir()
     settings = json.loads(config.read_text("utf-8"))
@@ -146,10 +144,8 @@ def with_lora(model: Any, rank: int, base: Path | None = None) -> Any:
 
     `base` is where the model itself was saved, if it is nowhere else: what is saved of LoRA refers to it.
     """
-    try:
+    with needs_extra("LoRA", "train"):
         from peft import LoraConfig, get_peft_model
-    except ImportError:
-        raise MissingExtraError("LoRA", "train") from None
     if base is not None:
         model.name_or_path = str(base.resolve())
     return get_peft_model(model, LoraConfig(r=rank, lora_alpha=2 * rank, target_modules="all-linear"))

@@ -28,7 +28,6 @@ from sightline.retrieval.index.table import (
     sealed,
 )
 from sightline.retrieval.threshold import FILE_NAME as THRESHOLD
-from sightline.retrieval.vector_stores.base import Rows
 from sightline.types import Picture
 
 COLUMNS_DUE = "columns due"
@@ -61,7 +60,7 @@ def take_in(table: IndexTable, content: Content) -> IndexChanges:
         _take_groups(table, content)
         for picture in content.pictures:
             digest.update(_take_picture(table, absolute(picture, content.base), changes))
-        gone = _gone(table)
+        gone = table.rows("row NOT IN (SELECT row FROM seen)")
         table.remove(gone)
         changes.removed = len(gone)
         changes.unmatched = table.database.execute(
@@ -129,10 +128,6 @@ def _keep(
         f"UPDATE rows SET uri = ?2, source = ?3, digest = ?4, key = {key}, picture = ?6 WHERE row = ?1",
         (row, picture.uri, marks[0], marks[1], _key(picture), marks[2]),
     )
-
-
-def _gone(table: IndexTable) -> Rows:
-    return table.rows("row NOT IN (SELECT row FROM seen)")
 
 
 def _key(picture: Picture) -> bytes | None:

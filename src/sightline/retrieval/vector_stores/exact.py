@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.errors import MissingExtraError
+from sightline.errors import needs_extra
 from sightline.io.files import write_whole
 from sightline.models.protocols import Vectors
 from sightline.retrieval.vector_stores.base import (
@@ -81,10 +81,8 @@ class Codes:
     """
 
     def __init__(self, slots: Slots, *, whole: bool = False) -> None:
-        try:
+        with needs_extra('the back-end "exact:quantised"', "quantised"):
             import numkong
-        except ImportError:
-            raise MissingExtraError('the back-end "exact:quantised"', "quantised") from None
         self._cdist = numkong.cdist
         self._slots = slots
         self._whole, self._refused = whole, (-1, 0)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.errors import MissingExtraError, UserError
+from sightline.errors import UserError, needs_extra
 from sightline.io.checksums import is_damaged, sums_of
 from sightline.io.jsonl import read_json, write_json
 from sightline.models.protocols import Vectors
@@ -141,10 +141,8 @@ class ApproximateIndex(ExactIndex):
         recall: float = RECALL,
         least: int = LARGE,
     ) -> None:
-        try:
+        with needs_extra('the back-end "faiss"', "ann"):
             import faiss
-        except ImportError:
-            raise MissingExtraError('the back-end "faiss"', "ann") from None
         if not 0 < recall <= 1:
             raise UserError(f"recall={recall} is no share.", "give a number above 0, at most 1")
         self._faiss, self._folder = faiss, folder

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.errors import MissingExtraError, SightlineError, UserError
+from sightline.errors import SightlineError, UserError, needs_extra
 from sightline.models.protocols import Vectors
 from sightline.retrieval.vector_stores.base import BackendKind, FoundVectors, Rows
 from sightline.retrieval.vector_stores.service import ServiceIndex, collection_name
@@ -28,12 +28,10 @@ class LanceIndex(ServiceIndex):
     page = 50_000
 
     def __init__(self, folder: Path, dim: int, *, create: bool, least: int = LARGE) -> None:
-        try:
+        with needs_extra('the back-end "lance"', "lance"):
             import lancedb
             import pyarrow
             from lancedb.index import IvfFlat
-        except ImportError:
-            raise MissingExtraError('the back-end "lance"', "lance") from None
         super().__init__(dim)
         self._arrow, self._index_kind, self._least = pyarrow, IvfFlat, least
         name = collection_name(folder, self.kind, dim, create=create)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.errors import MissingExtraError, SightlineError
+from sightline.errors import SightlineError, needs_extra
 from sightline.models.protocols import Vectors
 from sightline.retrieval.vector_stores.base import BackendKind, FoundVectors, Rows
 from sightline.retrieval.vector_stores.service import ServiceIndex, collection_name, found_vectors
@@ -31,13 +31,11 @@ class MilvusIndex(ServiceIndex):
     most = 16_384
 
     def __init__(self, address: str, folder: Path, dim: int, *, create: bool, hnsw: bool = False) -> None:
-        try:
+        with needs_extra('the back-end "milvus"', "milvus"):
             import pymilvus
 
             if address == LOCAL:
                 import milvus_lite  # noqa: F401
-        except ImportError:
-            raise MissingExtraError('the back-end "milvus"', "milvus") from None
         super().__init__(dim, address, hnsw=hnsw and address != LOCAL)
         # Its errors are raised here, and need no second voice.
         logging.getLogger("pymilvus").setLevel(logging.CRITICAL)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.errors import MissingExtraError, SightlineError, UserError
+from sightline.errors import SightlineError, UserError, needs_extra
 from sightline.models.protocols import Vectors
 from sightline.retrieval.vector_stores.base import BackendKind, FoundVectors, Rows
 from sightline.retrieval.vector_stores.service import ServiceIndex, collection_name, found_vectors
@@ -28,11 +28,9 @@ class PostgresIndex(ServiceIndex):
     span = 200_000
 
     def __init__(self, address: str, folder: Path, dim: int, *, create: bool, hnsw: bool = False) -> None:
-        try:
+        with needs_extra('the back-end "postgres"', "postgres"):
             import pgvector.psycopg
             import psycopg
-        except ImportError:
-            raise MissingExtraError('the back-end "postgres"', "postgres") from None
         super().__init__(dim, address, hnsw=hnsw)
         if hnsw and dim > _HNSW_DIMS:
             raise UserError(f"HNSW in pgvector takes at most {_HNSW_DIMS} numbers, not {dim}.", "leave out hnsw=true")

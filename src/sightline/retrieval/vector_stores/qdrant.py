@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.errors import MissingExtraError, SightlineError, UserError
+from sightline.errors import SightlineError, UserError, needs_extra
 from sightline.models.protocols import Vectors
 from sightline.retrieval.vector_stores.base import BackendKind, FoundVectors, Rows
 from sightline.retrieval.vector_stores.service import ServiceIndex, collection_name, found_vectors
@@ -27,11 +27,9 @@ class QdrantIndex(ServiceIndex):
     kind, label = "qdrant", "Qdrant"
 
     def __init__(self, address: str, folder: Path, dim: int, *, create: bool, hnsw: bool = False) -> None:
-        try:
+        with needs_extra('the back-end "qdrant"', "qdrant"):
             import qdrant_client
             from qdrant_client import models
-        except ImportError:
-            raise MissingExtraError('the back-end "qdrant"', "qdrant") from None
         super().__init__(dim, address, hnsw=hnsw and address != LOCAL)
         self._models = models
         self._collection = collection_name(folder, self.kind, dim, create=create)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.errors import UserError
+from sightline.errors import UserError, explained
 from sightline.io.checksums import checksum, chosen
 from sightline.io.sqlite import open_database, transaction
 from sightline.models.protocols import Vectors
@@ -279,17 +279,13 @@ class Slots:
 
 def write_at(path: Path, offset: int, data: memoryview) -> None:
     """Write into a file, made if need be, and wait until it is on disk."""
-    try:
+    with explained(f"{path} can't be written", "make room on the disk, or choose another --workspace"):
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
         with os.fdopen(descriptor, "wb") as file:
             file.seek(offset)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-    except OSError as error:
-        raise UserError(
-            f"{path} can't be written: {error.strerror}.", "make room on the disk, or choose another --workspace"
-        ) from None
 
 
 def _grown(numbers: Rows, size: int) -> Rows:

@@ -11,7 +11,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.errors import MissingExtraError, SightlineError, UserError
+from sightline.errors import SightlineError, UserError, needs_extra
 from sightline.models.protocols import Vectors
 from sightline.retrieval.vector_stores.base import BackendKind, FoundVectors, Rows
 from sightline.retrieval.vector_stores.service import ServiceIndex, collection_name, found_vectors, without_secrets
@@ -32,10 +32,8 @@ class WeaviateIndex(ServiceIndex):
     def __init__(
         self, address: str, folder: Path, dim: int, *, create: bool, hnsw: bool = False, grpc_port: int = _GRPC_PORT
     ) -> None:
-        try:
+        with needs_extra('the back-end "weaviate"', "weaviate"):
             import weaviate
-        except ImportError:
-            raise MissingExtraError('the back-end "weaviate"', "weaviate") from None
         super().__init__(dim, address, hnsw=hnsw)
         self._weaviate = weaviate
         name = collection_name(folder, self.kind, dim, create=create).capitalize()

@@ -6,7 +6,7 @@ saw neither: trained on the other queries with the other pictures. So a model ca
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from random import Random
@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from sightline.benchmark.copy_detection import LookPair
 from sightline.corpus.near_duplicates import connected
 from sightline.metrics.scope import Scopes
-from sightline.metrics.statistics.logistic import fit_logistic
-from sightline.runs.shortcuts.encoding import FeatureGroup
+from sightline.metrics.statistics.auc import fit_logistic
+from sightline.runs.shortcuts.features import FeatureGroup
+from sightline.runs.word_ranker import best_of
 from sightline.types import Benchmark, PictureSet, Relevance, Task
 
 Floats = NDArray[np.float64]
@@ -195,6 +196,7 @@ class LearnedRanker:
         self, table: PairTable, models: FoldModels, groups: Sequence[FeatureGroup], ids: Sequence[str]
     ) -> None:
         self._groups, self._ids = groups, np.array(ids, dtype=object)
+        self._rows = {id_: row for row, id_ in enumerate(ids)}
         self._folds = table.pairs.picture_folds
         self._last: tuple[str, Floats] | None = None
         self._of_task = {
@@ -208,12 +210,14 @@ class LearnedRanker:
             for key, parts in self._coefficients.items()
         }
 
-    def scores(self, task: Task) -> Floats:
-        """One for each picture of the corpus; the whole ranking and that of a pool are asked for in a row."""
-        last = self._last
-        if last is None or last[0] != task.id:
-            self._last = last = task.id, self._scored(task)
-        return last[1]
+    def __call__(self, task: Task, allowed: Collection[str] | None, k: int) -> list[tuple[str, float]]:
+        """The first `k` pictures of those allowed, with scores; the whole ranking and a pool are asked for in a row."""
+        if self._last is None or self._last[0] != task.id:
+            self._last = task.id, self._scored(task)
+        among = np.arange(len(self._ids))
+        if allowed is not None:
+            among = np.array(sorted(self._rows[id_] for id_ in allowed if id_ in self._rows), dtype=np.intp)
+        return best_of(self._last[1], among, self._ids, k)
 
     def _scored(self, task: Task) -> Floats:
         query_fold = self._of_task.get(task.id, 0)  # A query that was not sampled is in no model.

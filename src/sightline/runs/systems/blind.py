@@ -8,20 +8,20 @@ queries and pictures: `learned`; or nothing at all: `random`, `majority`.
 from __future__ import annotations
 
 import asyncio
-import calendar
-import sqlite3
-import threading
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from random import Random
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from sightline.class_names import known_as
 from sightline.errors import UserError
 from sightline.metrics.scope import Scopes
-from sightline.retrieval.bm25 import TOKENIZER, match_expression, query_words, words_of
+from sightline.retrieval.bm25 import query_words
+from sightline.runs.blind_baselines import Commonest, drawn_option
+from sightline.runs.shortcuts.facts import read_files
+from sightline.runs.shortcuts.report import LearnedShortcut, learn_shortcut
 from sightline.runs.systems.base import (
     Kind,
     Options,
@@ -31,17 +31,17 @@ from sightline.runs.systems.base import (
     as_prediction,
     attempt_number,
     lacking_words,
+    own_pictures,
     words_of_task,
 )
-from sightline.types import Annotation, Answer, Benchmark, Choice, Failure, Picture, Prediction, Task, TaskKind, Text
+from sightline.runs.word_ranker import Source, WordRanker, told
+from sightline.types import Benchmark, Failure, LedgerEntry, Task, TaskKind
 from sightline.types.task import FINDING
 
-Source: TypeAlias = Literal["captions", "tags", "names", "exif", "all", "learned", "random", "majority"]
 _FORMS: dict[str, frozenset[TaskKind]] = {
     "random": FINDING | {"choose"},
     "majority": frozenset(("choose", "answer")),
 }
-_DAY = ((6, "night"), (12, "morning"), (18, "afternoon"), (22, "evening"), (24, "night"))
 
 
 class BlindOptions(Options):
@@ -69,7 +69,8 @@ class BlindWords:
                 "see them.",
                 "Run with --show-annotations (show_annotations=True) to show them, or choose names, exif or learned.",
             )
-        self._words = WordTable(rows)
+        asked = {task.id: words_of_task(task, options.language) for task in setting.benchmark.tasks.values()}
+        self._words = WordRanker(rows, {id_: text for id_, text in asked.items() if isinstance(text, str)})
         self.notes = list(_little_to_search(options.by, rows, setting))
 
     async def attempt(self, task: Task, bench: Benchmark) -> Outcome | Failure:
@@ -77,15 +78,10 @@ class BlindWords:
         text = words_of_task(task, self._options.language)
         if isinstance(text, Failure):
             return text
-        words = query_words(text)
-        if not words:
+        if not query_words(text):
             return Failure("empty-query", "the task has no words")
-        allowed = self._scopes.pictures(task.scope)
-        found = await asyncio.to_thread(self._words.ranked, words, allowed, self._options.k)
+        found = await asyncio.to_thread(self._words, task.id, self._scopes.pictures(task.scope), self._options.k)
         return Outcome(as_prediction(task, found, self._options.select), usd=0.0)
-
-    async def close(self) -> None:
-        self._words.close()
 
 
 def _little_to_search(by: Source, rows: Iterable[tuple[str, str]], setting: SystemSetting) -> Iterator[str]:
@@ -108,17 +104,13 @@ class BlindChance:
 
     async def attempt(self, task: Task, bench: Benchmark) -> Outcome:
         """Drawn with the seed, the task's id and the number of the attempt."""
-        return Outcome(self.drawn(task), usd=0.0)
-
-    def drawn(self, task: Task) -> Prediction:
-        """What the lot says."""
         lot = Random(f"{self._seed}/{task.id}/{attempt_number()}")
         if task.kind == "choose":
-            return Choice(lot.choice([option.key for option in task.options]) if task.options else None)
+            return Outcome(drawn_option(task, lot), usd=0.0)
         allowed = self._scopes.pictures(task.scope)
         pictures = self._every if allowed is None else sorted(allowed)
-        drawn = lot.sample(pictures, min(self._options.k, len(pictures)))
-        return as_prediction(task, [(picture, 0.0) for picture in drawn], self._options.select, scored=False)
+        drawn = [(picture, 0.0) for picture in lot.sample(pictures, min(self._options.k, len(pictures)))]
+        return Outcome(as_prediction(task, drawn, self._options.select, scored=False), usd=0.0)
 
 
 @known_as("BlindMajority")
@@ -128,94 +120,50 @@ class BlindMajority:
     kinds = _FORMS["majority"]
 
     def __init__(self, options: BlindOptions, setting: SystemSetting) -> None:
-        self._truth = setting.truth
-        self._options: Counter[str] = Counter()
-        self._answers: Counter[str] = Counter()
-        for truth in setting.truth.values():
-            if isinstance(truth, Choice) and truth.option is not None:
-                self._options[truth.option] += 1
-            elif isinstance(truth, Answer):
-                self._answers[truth.text] += 1
+        self._commonest = Commonest(setting.truth)
 
     async def attempt(self, task: Task, bench: Benchmark) -> Outcome:
         """The commonest option or answer."""
-        return Outcome(self.said(task), usd=0.0)
-
-    def said(self, task: Task) -> Prediction:
-        """What is right most often elsewhere."""
-        own = self._truth.get(task.id)
-        if task.kind == "choose":
-            keys = {option.key for option in task.options}
-            others = self._options - Counter([own.option] if isinstance(own, Choice) and own.option else [])
-            return Choice(_commonest(others, keys))
-        others = self._answers - Counter([own.text] if isinstance(own, Answer) else [])
-        said = _commonest(others)
-        return Failure("no-truth", "no other task has an answer to go by") if said is None else Text(said)
+        return Outcome(self._commonest.said(task), usd=0.0)
 
 
-def _commonest(counts: Counter[str], allowed: Collection[str] | None = None) -> str | None:
-    known = [word for word in counts if allowed is None or word in allowed]
-    return min(known, key=lambda word: (-counts[word], word), default=min(allowed, default=None) if allowed else None)
+@known_as("BlindLearned")
+class BlindLearned:
+    """Ranks by size, bytes, names, order, source, numbers and text columns, as it learned from other queries.
 
+    Each query and picture is scored by models that saw neither.
+    """
 
-class WordTable:
-    """Words of pictures in memory, ranked by BM25; for any number of threads, one after the other."""
+    kinds = FINDING
 
-    def __init__(self, rows: Iterable[tuple[str, str]]) -> None:
-        self._lock = threading.Lock()
-        self._database = sqlite3.connect(":memory:", check_same_thread=False)
-        self._database.execute(f"CREATE VIRTUAL TABLE told USING fts5(id UNINDEXED, words, tokenize='{TOKENIZER}')")
-        self._database.executemany("INSERT INTO told VALUES (?, ?)", rows)
+    def __init__(self, options: BlindOptions, setting: SystemSetting) -> None:
+        self._options, self._setting = options, setting
+        self._scopes = Scopes(setting.benchmark.corpus)
+        self._model: LearnedShortcut | None = None
 
-    def ranked(self, words: list[str], allowed: Collection[str] | None, k: int) -> list[tuple[str, float]]:
-        """The first `k` of those allowed, with scores; equal ones in order of id."""
-        found: list[tuple[str, float]] = []
-        with self._lock:
-            query = "SELECT id, -bm25(told) AS score FROM told WHERE told MATCH ? ORDER BY score DESC, id"
-            for id_, score in self._database.execute(query, (match_expression(words),)):
-                if allowed is None or id_ in allowed:
-                    found.append((id_, score))
-                    if len(found) == k:
-                        break
-        return found
+    def prepare(self) -> Iterable[LedgerEntry]:
+        """Read the files and fit the models."""
+        setting = self._setting
+        files = read_files(setting.benchmark.corpus.pictures, setting.base, setting.session.config)
+        self._model = learn_shortcut(replace(setting.benchmark, truth=setting.truth), files, setting.seed)
+        return ()
 
-    def close(self) -> None:
-        self._database.close()
-
-
-def told(benchmark: Benchmark, by: Source) -> Iterator[tuple[str, str]]:
-    """Each picture's id with the words that are looked at."""
-    said = {annotation.picture_id: annotation for annotation in benchmark.annotations}
-    for picture in benchmark.corpus.pictures.values():
-        yield picture.id, " ".join(_words(picture, said.get(picture.id), by))
-
-
-def _words(picture: Picture, said: Annotation | None, by: Source) -> Iterator[str]:
-    fields = words_of(picture, said)
-    if by in ("captions", "all"):
-        yield from (fields.caption, fields.seen)
-    if by in ("tags", "all"):
-        yield from (fields.tags, fields.facets)
-    if by in ("names", "all"):
-        yield fields.name
-    if by in ("exif", "all"):
-        yield from (fields.place, picture.device or "", *_when(picture))
-
-
-def _when(picture: Picture) -> Iterator[str]:
-    """`2019 June Saturday evening`."""
-    taken = picture.taken_at
-    if taken is not None:
-        part = next(name for end, name in _DAY if taken.hour < end)
-        yield from (str(taken.year), calendar.month_name[taken.month], calendar.day_name[taken.weekday()], part)
+    async def attempt(self, task: Task, bench: Benchmark) -> Outcome | Failure:
+        """All pictures within the scope, the likeliest first."""
+        assert self._model is not None  # `prepare` comes first.
+        ranker, k = self._model.ranker, self._options.k
+        if ranker is None:
+            return Failure("not-enough-data", self._model.report.unmeasured or "")
+        own, allowed = own_pictures(task, allowed=False), self._scopes.pictures(task.scope)
+        found = await asyncio.to_thread(ranker, task, allowed, k + len(own))
+        shown = [pair for pair in found if pair[0] not in own][:k]
+        return Outcome(as_prediction(task, shown, self._options.select), usd=0.0)
 
 
 def _open(options: BlindOptions, setting: SystemSetting) -> System:
     if options.by == "random":
         return BlindChance(options, setting)
     if options.by == "learned":
-        from sightline.runs.systems.blind_learned import BlindLearned
-
         return BlindLearned(options, setting)
     return BlindMajority(options, setting) if options.by == "majority" else BlindWords(options, setting)
 

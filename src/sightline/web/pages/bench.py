@@ -14,7 +14,7 @@ from sightline.authoring.audit import Audit, audit_benchmark
 from sightline.authoring.audit_pools import find_look_alikes, find_weak_queries
 from sightline.benchmark.grade import GRADES, grade_of, label_warnings
 from sightline.benchmark.review_decisions import standing
-from sightline.reports.sections import facts_of
+from sightline.reports.sections import BenchmarkCounts, facts_of
 from sightline.runs.folder import SCORES
 from sightline.types import (
     Answer,
@@ -31,7 +31,7 @@ from sightline.types import (
     Traces,
 )
 from sightline.web.app_state import AppState, missing, number
-from sightline.web.cache import BackgroundCache
+from sightline.web.cache import BackgroundCache, StampedCache
 from sightline.web.contradictions import side_by_side
 from sightline.web.corpus_view import Tile
 from sightline.web.library import LoadedBenchmark
@@ -44,6 +44,8 @@ _TASKS = 100
 _POOL = 400
 _TIERS = ("seed", "positive", "neutral", "near", "hard", "easy", "random", "pooled", "")
 _AUDITS: BackgroundCache[Audit] = BackgroundCache()
+_FACTS: StampedCache[BenchmarkCounts] = StampedCache()
+_FLAGS: StampedCache[Mapping[str, tuple[str, ...]]] = StampedCache()
 _AGAIN = "2"
 """So many seconds until a page that waits for something looks again."""
 
@@ -72,7 +74,7 @@ def listing(request: Request) -> Response:
     """All benchmarks that were found."""
     state = AppState.of(request)
     state.library.refresh()
-    rows = [(loaded, facts_of(loaded.benchmark)) for loaded in state.library.benchmarks()]
+    rows = [(loaded, _facts(loaded)) for loaded in state.library.benchmarks()]
     return state.show(request, "benchmarks.html", rows=rows, broken=state.library.broken())
 
 
@@ -80,7 +82,7 @@ def overview(request: Request) -> Response:
     """One benchmark: counts, label quality, slices, and its tasks."""
     state, loaded = of(request)
     benchmark, query = loaded.benchmark, request.query_params
-    flags = flags_of(benchmark)
+    flags = _flags(loaded)
     reviewed = replace(benchmark, reviews=state.reviews.read(loaded.folder))
     grade = grade_of(reviewed, labels=loaded.labels)
     tasks = [task for task in benchmark.tasks.values() if _fits(task, query, flags)]
@@ -89,7 +91,7 @@ def overview(request: Request) -> Response:
         request,
         "benchmark.html",
         loaded=loaded,
-        facts=facts_of(benchmark),
+        facts=_facts(loaded),
         grade=grade,
         meaning=GRADES[grade.name],
         warnings=label_warnings(benchmark, grade),
@@ -105,6 +107,14 @@ def overview(request: Request) -> Response:
         results=list(_results(state, loaded)),
         query=query,
     )
+
+
+def _facts(loaded: LoadedBenchmark) -> BenchmarkCounts:
+    return _FACTS.get(loaded.folder, loaded.mark, lambda: facts_of(loaded.benchmark))
+
+
+def _flags(loaded: LoadedBenchmark) -> Mapping[str, tuple[str, ...]]:
+    return _FLAGS.get(loaded.folder, loaded.mark, lambda: flags_of(loaded.benchmark))
 
 
 def _kinds(benchmark: Benchmark) -> Iterator[tuple[str, int, int, str]]:
@@ -178,7 +188,7 @@ def task(request: Request) -> Response:
             (step, [_part(state, loaded, picture) for picture in step.pictures])
             for step in (truth.steps if isinstance(truth, Answer) else ())
         ],
-        flags=flags_of(loaded.benchmark).get(asked.id, ()),
+        flags=_flags(loaded).get(asked.id, ()),
         about=[review for review in reviews if review.picture is None],
     )
 

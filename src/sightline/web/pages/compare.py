@@ -96,7 +96,7 @@ def _differences(runs: Sequence[ReportedRun], pairs: Sequence[PairedComparison])
         if pair.metric in done
     ]
     head = ("metric", "difference", "p, adjusted", "won", "tied", "lost")
-    return TableBlock("The second less the first, over all tasks; failures count as zero", head, rows, numeric(1, 6))
+    return TableBlock("Difference (second − first), over all tasks; failures count as zero", head, rows, numeric(1, 6))
 
 
 def _spread(pair: PairedComparison) -> str:

@@ -22,7 +22,7 @@ from sightline.reports.text import seconds
 from sightline.runs.folder import read_run
 from sightline.web.app_state import AppState, go, missing
 
-Kind: TypeAlias = Literal["folder", "embedder", "benchmark", "run", "name", "text"]
+Kind: TypeAlias = Literal["folder", "embedder", "benchmark", "run", "name", "text", "flag"]
 _NAME = re.compile(r"\w[\w.-]{0,79}")
 _SHOWN = 40
 _WORDS_ONLY = "none"
@@ -128,7 +128,13 @@ FORMS: Mapping[str, JobForm] = {
             "compare",
             "Compare two runs",
             "Says which is better, by how much, and whether that can be trusted.",
-            (JobField("run", "First run", "run"), JobField("other", "Second run", "run")),
+            (
+                JobField("run", "First run", "run"),
+                JobField("other", "Second run", "run"),
+                JobField(
+                    "rehearsal", "Although nobody checked the labels", "flag", "--rehearsal", "1", is_needed=False
+                ),
+            ),
         ),
         JobForm(
             "report",
@@ -250,8 +256,8 @@ def _arguments(state: AppState, form: JobForm, fields: Mapping[str, str]) -> Ite
 
 def _argument(state: AppState, form: JobForm, each: JobField, value: str) -> Iterable[str]:
     places = state.library.places
-    if each.kind == "text":
-        return [f"{each.option}={value}"]
+    if each.kind in ("text", "flag"):
+        return [each.option if each.kind == "flag" else f"{each.option}={value}"]
     if each.kind == "embedder":
         return ["--no-vectors"] if value == _WORDS_ONLY else [f"{each.option}={value}"]
     if each.kind == "name":
@@ -261,13 +267,13 @@ def _argument(state: AppState, form: JobForm, each: JobField, value: str) -> Ite
     found = (places.benchmarks if each.kind == "benchmark" else places.runs).get(value)
     if found is None:
         raise missing(f"such {each.kind}")
-    if form.verb == "score":
-        run = read_run(found)
-        loaded = state.library.benchmark_of(run.benchmark, run.benchmark_checksum)
-        if loaded is None:
-            raise UserError(f"The benchmark of {value} was not found.", "Open the app on its folder, too.")
-        return [str(loaded.folder), str(found)]
-    return [str(found)]
+    if form.verb not in ("score", "compare") or each.name != "run":
+        return [str(found)]
+    run = read_run(found)
+    loaded = state.library.benchmark_of(run.benchmark, run.benchmark_checksum)
+    if loaded is None:
+        raise UserError(f"The benchmark of {value} was not found.", "Open the app on its folder, too.")
+    return [str(loaded.folder), str(found)] if form.verb == "score" else [str(found), f"--benchmark={loaded.folder}"]
 
 
 def _folder(value: str, may_be_archive: bool) -> Path:

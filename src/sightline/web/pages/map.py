@@ -1,4 +1,4 @@
-"""The map: a graticule, coarse coasts, and a dot for pictures near each other; every dot leads further in."""
+"""The map: a graticule, coasts, and a dot for pictures near each other; every dot leads further in."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import orjson
+from numpy.typing import NDArray
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -16,7 +18,7 @@ from sightline.web.app_state import AppState, address, missing
 from sightline.web.corpus_view import MapSpot
 from sightline.web.picture_choice import PictureChoice
 
-WIDTH, HEIGHT = 1000.0, 500.0
+WIDTH, HEIGHT = 2000.0, 1000.0
 """Of the coasts; all else is placed by shares of these, so that dots and words are as large on a phone."""
 _WORLD = (-180.0, -90.0, 180.0, 90.0)
 _CELLS = 24
@@ -63,7 +65,7 @@ def world(request: Request) -> Response:
         "map.html",
         width=WIDTH,
         height=HEIGHT,
-        coasts=[path for ring in _coasts() if (path := _path(ring, box))],
+        coasts=_paths(box),
         lines=[line for line in _graticule(box) if _EDGE < line.at < 100 - _EDGE],
         dots=[_dot(spot, box, cell) for spot in spots],
         count=sum(spot.count for spot in spots),
@@ -86,7 +88,7 @@ def spot_of(lon: float | None, lat: float | None) -> PictureSpot | None:
     if lon is None or lat is None:
         return None
     box = (lon - _AROUND, lat - _AROUND / 2, lon + _AROUND, lat + _AROUND / 2)
-    return PictureSpot([path for ring in _coasts() if (path := _path(ring, box))])
+    return PictureSpot(_paths(box))
 
 
 def shaped(box: Box) -> Box:
@@ -113,21 +115,23 @@ def _at(lon: float, lat: float, box: Box) -> tuple[float, float]:
 
 
 @cache
-def _coasts() -> list[list[tuple[float, float]]]:
-    """Coarse outlines of the land: rings of (longitude, latitude)."""
-    found: list[list[tuple[float, float]]] = orjson.loads(
-        Path(__file__).parents[1].joinpath("coasts.json").read_bytes()
-    )
-    return found
+def _coasts() -> list[NDArray[np.float64]]:
+    """Outlines of the land as (longitude, latitude): Natural Earth's 1:110m, without the smallest islands."""
+    rings = orjson.loads(Path(__file__).parents[1].joinpath("coasts.json").read_bytes())
+    return [np.array(ring, np.float64) for ring in rings]
 
 
-def _path(ring: list[tuple[float, float]], box: Box) -> str | None:
+def _paths(box: Box) -> list[str]:
+    return [path for ring in _coasts() if (path := _path(ring, box))]
+
+
+def _path(ring: NDArray[np.float64], box: Box) -> str | None:
     """A coast as the points of a polygon; None where all of it lies on one side of the map."""
-    points = [_at(lon, lat, box) for lon, lat in ring]
-    xs, ys = [x for x, _ in points], [y for _, y in points]
-    if max(xs) < 0 or min(xs) > WIDTH or max(ys) < 0 or min(ys) > HEIGHT:
+    west, south, east, north = box
+    if (ring.max(axis=0) < (west, south)).any() or (ring.min(axis=0) > (east, north)).any():
         return None
-    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    points = (ring - (west, north)) * (WIDTH / (east - west), HEIGHT / (south - north))
+    return " ".join(f"{x:.0f},{y:.0f}" for x, y in points.tolist())
 
 
 def _graticule(box: Box) -> Iterator[GraticuleLine]:

@@ -9,6 +9,7 @@ const mark = (tile) => tile.classList.toggle("selected", chosen.has(tile.dataset
 const draw = () => {
   for (const tile of document.querySelectorAll("#grid [data-id]")) mark(tile);
   bar.hidden = !chosen.size;
+  for (const button of bar.querySelectorAll("button")) button.hidden = !chosen.size;
   bar.querySelector("b").textContent = `${chosen.size.toLocaleString("en")} selected`;
 };
 export const isSelecting = () => chosen.size > 0;
@@ -50,7 +51,7 @@ dialog?.querySelector("form").addEventListener("submit", async (event) => {
   if (!reply.ok) { dialog.querySelector("[role=alert]").textContent = found.error; return; }
   dialog.close();
   clear();
-  bar.hidden = false;
+  bar.hidden = false; // It says where the album is, and what can be done with pictures waits for others.
   bar.querySelector("b").textContent = "";
   say(found.told);
 });

@@ -17,7 +17,7 @@ from sightline.runs.folder import read_run
 from sightline.runs.runner import run
 from sightline.runs.summary import RunSummary
 from sightline.runs.system_spec import Spec, make_spec
-from sightline.runs.systems.registry import find_kind
+from sightline.runs.systems.base import find_kind
 from sightline.scoring import compare, score
 from sightline.types import Benchmark
 
