@@ -14,12 +14,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pictures import random_picture
 from search_tools import RGB, Colours, group, paint, painted, said
 from sightline.calls.session import Session
+from sightline.corpus.store import CorpusStore
 from sightline.errors import StoppedError, UserError
 from sightline.models.embedders.base import EmbeddingAttempt, as_attempt
 from sightline.pictures import scan
 from sightline.retrieval.index import build as build_module
+from sightline.retrieval.index import content
 from sightline.retrieval.index import vectors as vectors_module
 from sightline.retrieval.index.build import BuiltIndex, Parts, build_index
 from sightline.retrieval.index.content import Content
@@ -404,3 +407,34 @@ def test_a_real_server(workspace: Path, pictures: list[Picture], tmp_path: Path,
     left = open_vector_store(postgres_spec, older, 3, create=False)
     assert len(left) == 0  # What the older revision had put there is gone from the server.
     left.close()
+
+
+def test_the_state_of_a_corpus_is_hashed_once_until_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hashed: list[str] = []
+    before = content._hashed
+
+    def counted(store: CorpusStore) -> str:
+        hashed.append(before(store))
+        return hashed[-1]
+
+    monkeypatch.setattr(content, "_hashed", counted)
+    photos, place = tmp_path / "photos", tmp_path / "ws"
+    photos.mkdir()
+    random_picture(1).save(photos / "a.jpg")
+    scan(photos, workspace=place)
+
+    def state() -> str:
+        with CorpusStore(place) as store:
+            return content.corpus_state(store)
+
+    first = state()
+    assert state() == first and len(hashed) == 2, "what was written a moment ago may be written again"
+    for name in ("corpus.sqlite", "corpus.sqlite-wal"):
+        if (place / name).exists():
+            os.utime(place / name, (1_700_000_000, 1_700_000_000))
+    assert state() == state() == first and len(hashed) == 3
+    random_picture(2).save(photos / "b.jpg")
+    scan(photos, workspace=place)
+    assert state() != first
+    shutil.rmtree(photos)
+    assert state() not in (first, hashed[-2]), "a folder that is gone"

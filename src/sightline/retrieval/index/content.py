@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,10 +16,14 @@ from sightline.corpus.schema import FILE_NAME
 from sightline.corpus.store import LIVE_PICTURES, CorpusRoot, CorpusStore
 from sightline.corpus.view import StoredGroups, StoredPictures
 from sightline.errors import UserError
+from sightline.io.files import write_whole
 from sightline.retrieval.index.manifest import WORKSPACE
 from sightline.types import Annotation, Group, Picture
 
 _log = logging.getLogger(__name__)
+_STATE_FILE = "corpus.state"
+_SETTLED = 2_000_000_000
+"""Nanoseconds."""
 _STATE = f"SELECT p.*, f.path, f.root {LIVE_PICTURES} ORDER BY p.id"
 _GROUPS = """SELECT group_id, kind, hidden, picture FROM members JOIN groups ON id = group_id
     ORDER BY group_id, position"""
@@ -54,7 +60,37 @@ def workspace_content(store: CorpusStore, annotations: Iterable[Annotation] | No
 
 
 def corpus_state(store: CorpusStore) -> str:
-    """A hash of all that an index takes from a corpus; about a second for 100,000 pictures."""
+    """A hash of all that an index takes from a corpus: seconds for 100,000 pictures, so it is kept until it changes."""
+    kept, stamp = store.workspace / _STATE_FILE, _stamp(store)
+    with suppress(OSError, ValueError):
+        known, state = kept.read_text().rsplit(" ", 1)
+        if known == stamp:
+            return state
+    state = _hashed(store)
+    # What was written a moment ago may be written again without a change of the date.
+    if _stamp(store) == stamp and time.time_ns() - _changed(store) > _SETTLED:
+        with suppress(OSError, UserError):  # A workspace that can't be written is read all the same.
+            write_whole(kept, f"{stamp} {state}".encode())
+    return state
+
+
+def _stamp(store: CorpusStore) -> str:
+    """What changes when the database does, or when a folder comes or goes."""
+    absent = [root.id for root in absent_roots(store)]
+    return repr([(found.st_size, found.st_mtime_ns) for found in _database_files(store)] + absent)
+
+
+def _changed(store: CorpusStore) -> int:
+    return max(found.st_mtime_ns for found in _database_files(store))
+
+
+def _database_files(store: CorpusStore) -> list[os.stat_result]:
+    """The database, and what was written beside it and is not in it yet."""
+    files = (store.workspace / f"{FILE_NAME}{end}" for end in ("", "-wal"))
+    return [found for path in files if path.exists() and (found := path.stat()).st_size]
+
+
+def _hashed(store: CorpusStore) -> str:
     digest = hashlib.blake2b(digest_size=16)
     for query in (_STATE, _GROUPS):
         for row in store.database.execute(query):
