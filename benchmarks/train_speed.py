@@ -121,11 +121,11 @@ def main() -> None:
     )
     print(f"{examples.lengths.mean():.0f} tokens an example, {size} examples a batch", flush=True)
     del model
-    rows, last, compiled = Rows(examples), chosen.steps, DEVICE == "cuda"  # type: ignore[arg-type]
+    rows, last, compiled = Rows(examples), chosen.steps, DEVICE == "cuda"
     with tempfile.TemporaryDirectory() as folder:
         runners = {
             PEER: lambda: theirs(fresh(), rows, size, last, True, Path(folder)),
-            "sightline.reason.train, not sorted": lambda: ours(fresh(), Unsorted(examples), widest, last),  # type: ignore[arg-type]
+            "sightline.reason.train, not sorted": lambda: ours(fresh(), Unsorted(examples), widest, last),
             "sightline.reason.train": lambda: ours(fresh(), examples, chosen.tokens, last),
             "sightline.reason.train, compiled": lambda: ours(fresh(), examples, chosen.tokens, last, compiled),
         }
