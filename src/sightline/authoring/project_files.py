@@ -295,7 +295,7 @@ def _objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         try:
             row = parse_line(path, number, line)
         except LineError as error:
-            fix = error.fix if isinstance(error, CutOffError) else MEND
+            fix = (error.fix if isinstance(error, CutOffError) else None) or MEND
             raise LineError(path, number, error.reason, fix) from None
         if not isinstance(row, dict):
             raise LineError(path, number, "expected one JSON object", MEND)
