@@ -7,6 +7,7 @@ import pytest
 from sightline.metrics.choices.parse import parse_choice
 
 ANIMALS = {"A": "cat", "B": "dog", "C": "red panda", "D": "None of the above"}
+FADING = {"A": "It was dark all the time.", "B": "It looked bright at first, but soon fades."}
 CARS = {"A": "The red car", "B": "The blue car", "C": "Both cars at the same speed", "D": "The lorry"}
 LENGTHS = {"A": "12 km", "B": "30 km", "C": "33 km", "D": "45 km"}
 SIDES = {"A": "left", "B": "right"}
@@ -190,6 +191,8 @@ BY_TEXT = [
     ("The answer is a dog.", ANIMALS, "B", "text"),
     ("A dog is running on the beach.", ANIMALS, "B", "text"),
     ("It is not a cat. It is a dog.", ANIMALS, "B", "text"),
+    # Words of an earlier belief inside an option say nothing of the reply.
+    ("The answer is it looked bright at first, but soon fades.", FADING, "B", "text"),
     ("a cat or a dog", ANIMALS, None, "ambiguous"),
     ("There is a cat next to a dog.", ANIMALS, None, "ambiguous"),
     ("The red car", CARS, "A", "text"),

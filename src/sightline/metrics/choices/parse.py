@@ -161,7 +161,7 @@ class _Parser:
         """Marks of structure decide; then what clauses assert; then what they waver about; then what they leave."""
         text = fold_letters(shown, [option.key for option in self._options])
         structure = [statement for statement in statements(text) if statement.strength is Strength.STRUCTURE]
-        if decided := self._stated(self._readable(structure), text):
+        if decided := self._stated(self._readable(structure), text) or self._closing(text):
             return decided
         clauses = self._clauses.read(text)
         why_not = _why_not(shown, self._options)
@@ -181,6 +181,16 @@ class _Parser:
         if reading is None or not clauses.refuted:
             return reading
         return _Reading(tuple(key for key in reading.keys if key not in clauses.refuted), reading.status)
+
+    def _closing(self, text: str) -> _Reading | None:
+        """A reply that ends with "The answer is" and an option's whole text, whatever words of denial that holds."""
+        last = max(phrases(text), key=lambda statement: statement.start, default=None)
+        if last is None or self._keys.leading(last.content):
+            return None
+        if not normalize(text).endswith(said := normalize(last.content)):
+            return None
+        keys = tuple(key for key, option in self._texts.items() if option == said)
+        return _Reading(keys, "text") if len(keys) == 1 else None
 
     def _marked(self, text: str) -> _Reading | None:
         """Statements, then keys in plain places, then a reply that is an option's text."""
