@@ -109,13 +109,17 @@ def _pattern(shown: str) -> re.Pattern[str]:
     return re.compile("\n".join(lines))
 
 
+_NOT_KEPT = ("SIGHTLINE", "OPENAI", "XDG_")
+"""Variables by whose values pages would differ from one machine to the next."""
+
+
 class _Shell:
     """Commands in one folder, with the variables that former ones set; what they print, on both streams."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("SIGHTLINE", "OPENAI"))}
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_KEPT)}
         docs = {"DOCS": str(ROOT / "docs"), "EXAMPLES": str(ROOT / "examples")}
         self.environment = {**kept, **docs, "HOME": str(folder), "PATH": path, "COLUMNS": "200", "NO_COLOR": "1"}
         self._variables = ""

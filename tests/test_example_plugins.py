@@ -88,7 +88,7 @@ def test_there_is_one_for_each_kind_and_each_is_short() -> None:
         (module,) = folder.glob("*.py")
         assert code_lines(module) <= 10, module
         assert told["tool"]["hatch"]["build"]["targets"]["wheel"]["only-include"] == [module.name]
-    others = {"webs", "commands", "models"}
+    others = {"webs", "commands", "models", "trainable"}  # These bring a program or a network with them.
     assert groups == {f"sightline.{group}" for group in plugins.GROUPS if group not in others}
 
 
