@@ -359,6 +359,35 @@ def test_bad_runs_grades_and_names_are_refused(bench: Benchmark) -> None:
     assert found.spent == 0
 
 
+def test_decisions_count_whatever_the_order_of_the_systems(bench: Benchmark) -> None:
+    runs = _runs(bench, 0.3, 0.6)
+    one = assess(bench, runs)
+    _judge(one, 60)
+    (there,), (back,) = one.comparison().pairs, assess(bench, runs[::-1]).comparison().pairs
+    assert (back.first, back.second) == (there.second, there.first)
+    assert back.difference.mean == pytest.approx(-there.difference.mean)
+    assert back.difference.low == pytest.approx(-there.difference.high)
+    assert back.difference.n == there.difference.n > 10
+
+
+def test_decisions_count_when_another_system_joins(bench: Benchmark) -> None:
+    runs = _runs(bench, 0.3, 0.6)
+    _judge(assess(bench, runs), 60)
+    joined = assess(bench, [Run.from_rankings(_rankings(0.9, 7), benchmark=bench, system="also"), *runs])
+    before = assess(bench, runs).comparison().pairs[0].difference
+    after = next(one.difference for one in joined.comparison().pairs if "also" not in (one.first, one.second))
+    assert (after.n, after.mean) == (before.n, pytest.approx(before.mean))
+    assert after.n > 10
+
+
+def test_systems_that_return_nothing_are_told_of_and_neither_is_ahead(bench: Benchmark) -> None:
+    empty: dict[str, list[str]] = {query: [] for query in QUERIES}
+    nothing = [Run.from_rankings(empty, benchmark=bench, system=name) for name in ("a", "b")]
+    found = assess(bench, nothing)
+    assert found.answer() == "Settled after 0 decisions: no winner; it differs from b by 0.00 dcg@10 at most."
+    assert "a returned no picture for 40 queries" in str(found.comparison())
+
+
 def test_before_the_first_decision_no_interval_is_shown(bench: Benchmark) -> None:
     found = assess(bench, _runs(bench))
     assert "[nothing judged yet]" in str(found.comparison())

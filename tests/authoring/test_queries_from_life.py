@@ -22,6 +22,7 @@ from sightline.authoring.query_sample import sample_queries
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.cli.app import main
 from sightline.errors import UserError
+from sightline.runs.folder import read_run, write_run
 from sightline.types import Benchmark, Corpus, Relevance, Review, Task
 from sightline.types.task import WEIGHT
 
@@ -241,6 +242,37 @@ def test_labels_are_not_written_over(place: Path, run_command: Callable[..., Don
     done = run_command("make", "photos", "--pool", "a=r.trec", "--workspace", "ws")
     assert done.code == 2
     assert "--queries FILE" in done.err
+
+
+def test_decisions_of_people_are_not_written_over(place: Path, run_command: Callable[..., Done]) -> None:
+    _make(place, {"a": "r.trec", "b": sometimes})
+    found = sightline.assess("B", ["B/runs/a", "B/runs/b"])
+    found.tell(found.next()[0], 3)
+    done = run_command("make", "photos", "--queries", "q.csv", "--pool", "a=r.trec", "--out", "B")
+    assert (
+        done.code == 2 and "decisions of people, which would be lost" in done.err and "sightline extend B" in done.err
+    )
+
+
+def test_a_system_that_returns_nothing_is_told_of(place: Path, run_command: Callable[..., Done]) -> None:
+    made = _make(place, {"silent": lambda query, k: []})
+    assert made.card["pool"]["silent"]["empty"] == 20  # type: ignore[index, call-overload]
+    write_run(read_run(place / "B" / "runs" / "silent"), place / "silent")
+    done = run_command("make", "photos", "--queries", "q.csv", "--pool", "silent=silent", "--out", "C")
+    assert "silent: no picture was returned for 20 queries" in done.err
+
+
+def test_what_nobody_judged_is_warned_of_and_nothing_passes_unmeasured(
+    place: Path, run_command: Callable[..., Done]
+) -> None:
+    _make(place, {"a": "r.trec", "b": sometimes})
+    one, other = "B/runs/a", "B/runs/b"
+    scores = sightline.score("B", one)
+    assert [warning.code for warning in scores.warnings if warning.code == "coverage-low"] == ["coverage-low"]
+    assert "Nobody judged 100% of the first 10 results" in str(scores.warnings)
+    sightline.score("B", other)
+    done = run_command("compare", one, other, "--fail-if-worse", "ndcg@10", "--failures-may-differ")
+    assert done.code == 2 and "ndcg@10 was not measured" in done.err
 
 
 def _judged(place: Path) -> Benchmark:

@@ -59,7 +59,7 @@ def assess(
     seed = 0 if common.seed is None else common.seed
     runs = runs or tuple(sorted(path.parent for path in benchmark.glob("runs/*/run.json")))
     found = open_assessment(benchmark, runs, goal=goal, half_width=half_width, people=people, seed=seed)
-    common.note([str(found.outlook()), keys])
+    common.note([] if found.settled else [str(found.outlook()), keys])
     _judge(found, person, common.limit, keys, opens=not no_open)
     if common.json:
         common.print_json(_summary(found))
