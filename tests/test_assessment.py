@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from sightline.assessment import Assessment, assess
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.exchange import validate
 from sightline.runs.folder import write_run
-from sightline.types import Group, Judgment
+from sightline.types import Group, Judgment, PictureRef
 from sightline.types.task import WEIGHT
 
 PICTURES = [f"p{number:02}" for number in range(60)]
@@ -424,3 +425,14 @@ def test_the_terminal_takes_keys_and_goes_on(bench: Benchmark, tmp_path: Path) -
     assert (told["spent"], told["settled"]) == (4, False)
     decisions = [one.decision for one in read_benchmark(places[0]).reviews]
     assert decisions == ["3", "0", "withdraw", "1", "can't tell", "skip"]
+
+
+def test_a_search_by_picture_shows_the_picture_of_the_query(bench: Benchmark, tmp_path: Path) -> None:
+    tasks = {id_: replace(task, prompt=(PictureRef("p59"),)) for id_, task in bench.tasks.items()}
+    shown = write_benchmark(replace(bench, tasks=tasks), tmp_path / "by-picture")
+    for run in _runs(shown):
+        write_run(run, tmp_path / run.system)
+    pair = assess(shown, [tmp_path / "bad", tmp_path / "good"]).next()[0]
+    assert (pair.text, pair.shown) == ("", (shown.corpus.pictures["p59"].uri,))
+    done = _terminal("0\nq\n", *(tmp_path / name for name in ("by-picture", "bad", "good")))
+    assert re.search(r"like .*p59\n  \S*p\d\d\n1> ", done.stderr)

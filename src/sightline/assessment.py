@@ -52,12 +52,16 @@ UNIT = (
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A picture to grade for a query: the task's id, the picture's id, the words of the query, where the picture is."""
+    """A picture to grade for a query: the task's id, the picture's id, the words of the query, where the picture is.
+
+    `shown` is where the pictures of the query are, for a search by picture.
+    """
 
     task: str
     picture: str
     text: str
     uri: str
+    shown: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,8 +294,10 @@ class Assessment(Shown):
                 yield item
 
     def _pair(self, item: Item) -> Pair:
-        task, picture = self.pooled.tasks[item[0]], self.pooled.pictures[item[1]]
-        return Pair(task, picture, self.benchmark.tasks[task].text, self.benchmark.corpus.pictures[picture].uri)
+        task, picture = self.benchmark.tasks[self.pooled.tasks[item[0]]], self.pooled.pictures[item[1]]
+        known = self.benchmark.corpus.pictures
+        shown = tuple(known[one.id].uri for one in task.pictures)
+        return Pair(task.id, picture, task.text, known[picture].uri, shown)
 
     # What is known.
 
