@@ -72,7 +72,7 @@ class MetadataStage:
         there = {name for values in known.values() for name in values}
         for name in self.columns and wanted:
             if name not in there:
-                known = did_you_mean(name, there, f"There are: {', '.join(sorted(there)) or 'none'}")
+                fix = did_you_mean(name, there, f"There are: {', '.join(sorted(there)) or 'none'}")
                 raise UserError(f'no picture has a column "{name}".', known)
 
 
