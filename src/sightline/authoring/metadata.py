@@ -73,7 +73,7 @@ class MetadataStage:
         for name in self.columns and wanted:
             if name not in there:
                 fix = did_you_mean(name, there, f"There are: {', '.join(sorted(there)) or 'none'}")
-                raise UserError(f'no picture has a column "{name}".', known)
+                raise UserError(f'no picture has a column "{name}".', fix)
 
 
 def _filled(
