@@ -271,6 +271,7 @@ def test_what_nobody_judged_is_warned_of_and_nothing_passes_unmeasured(
     scores = sightline.score("B", one)
     assert [warning.code for warning in scores.warnings if warning.code == "coverage-low"] == ["coverage-low"]
     assert "Nobody judged 100% of the first 10 results" in str(scores.warnings)
+    assert (scores["ndcg@10"].n, scores.baselines) == (0, ())
     sightline.score("B", other)
     done = run_command("compare", one, other, "--fail-if-worse", "ndcg@10", "--failures-may-differ")
     assert done.code == 2 and "ndcg@10 was not measured" in done.err
