@@ -223,7 +223,7 @@ def test_where_only_failures_tell_two_systems_apart_the_answer_says_so(bench: Be
     found = assess(bench, _failing(bench, same, same))
     assert (found.settled, found.next()) == (True, [])
     assert found.answer() == (
-        "Settled after 0 decisions: no winner; g is ahead; it differs from f by 0.10 dcg@10 at most; "
+        "Settled after 0 decisions: no winner; g is ahead; it differs from f by 0.10 dcg@10 at most (more in nDCG@10); "
         "run f again on failed queries to know more."
     )
 

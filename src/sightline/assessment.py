@@ -209,7 +209,8 @@ class Assessment(Shown):
                 beaten.append(other)
             else:
                 most = max(abs(one.difference.low), abs(one.difference.high))
-                close.append(f"it differs from {other} by {most:.2f} {METRIC} at most")
+                more = f" (more in nDCG@{DEPTH})" if most > 0 else ""
+                close.append(f"it differs from {other} by {most:.2f} {METRIC} at most{more}")
                 failing |= {name: None for name in (leader, other) if self.pooled.failures[name]}
         close += [f"run {listed(failing)} again on failed queries to know more"] if failing else []
         ahead = f"no winner; {leader} is ahead" if self._inquiry.ahead().any() else "no winner"
