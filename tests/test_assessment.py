@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from sightline.assessment import Assessment, assess
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.exchange import validate
 from sightline.runs.folder import write_run
-from sightline.types import Group, Judgment
+from sightline.types import Group, Judgment, PictureRef
 from sightline.types.task import WEIGHT
 
 PICTURES = [f"p{number:02}" for number in range(60)]
@@ -222,7 +223,7 @@ def test_where_only_failures_tell_two_systems_apart_the_answer_says_so(bench: Be
     found = assess(bench, _failing(bench, same, same))
     assert (found.settled, found.next()) == (True, [])
     assert found.answer() == (
-        "Settled after 0 decisions: no winner; g is ahead; it differs from f by 0.10 dcg@10 at most; "
+        "Settled after 0 decisions: no winner; g is ahead; it differs from f by 0.10 dcg@10 at most (more in nDCG@10); "
         "run f again on failed queries to know more."
     )
 
@@ -359,6 +360,35 @@ def test_bad_runs_grades_and_names_are_refused(bench: Benchmark) -> None:
     assert found.spent == 0
 
 
+def test_decisions_count_whatever_the_order_of_the_systems(bench: Benchmark) -> None:
+    runs = _runs(bench, 0.3, 0.6)
+    one = assess(bench, runs)
+    _judge(one, 60)
+    (there,), (back,) = one.comparison().pairs, assess(bench, runs[::-1]).comparison().pairs
+    assert (back.first, back.second) == (there.second, there.first)
+    assert back.difference.mean == pytest.approx(-there.difference.mean)
+    assert back.difference.low == pytest.approx(-there.difference.high)
+    assert back.difference.n == there.difference.n > 10
+
+
+def test_decisions_count_when_another_system_joins(bench: Benchmark) -> None:
+    runs = _runs(bench, 0.3, 0.6)
+    _judge(assess(bench, runs), 60)
+    joined = assess(bench, [Run.from_rankings(_rankings(0.9, 7), benchmark=bench, system="also"), *runs])
+    before = assess(bench, runs).comparison().pairs[0].difference
+    after = next(one.difference for one in joined.comparison().pairs if "also" not in (one.first, one.second))
+    assert after.mean == pytest.approx(before.mean)
+    assert after.n == before.n > 10
+
+
+def test_systems_that_return_nothing_are_told_of_and_neither_is_ahead(bench: Benchmark) -> None:
+    empty: dict[str, list[str]] = {query: [] for query in QUERIES}
+    nothing = [Run.from_rankings(empty, benchmark=bench, system=name) for name in ("a", "b")]
+    found = assess(bench, nothing)
+    assert found.answer() == "Settled after 0 decisions: no winner; it differs from b by 0.00 dcg@10 at most."
+    assert "a returned no picture for 40 queries" in str(found.comparison())
+
+
 def test_before_the_first_decision_no_interval_is_shown(bench: Benchmark) -> None:
     found = assess(bench, _runs(bench))
     assert "[nothing judged yet]" in str(found.comparison())
@@ -395,3 +425,14 @@ def test_the_terminal_takes_keys_and_goes_on(bench: Benchmark, tmp_path: Path) -
     assert (told["spent"], told["settled"]) == (4, False)
     decisions = [one.decision for one in read_benchmark(places[0]).reviews]
     assert decisions == ["3", "0", "withdraw", "1", "can't tell", "skip"]
+
+
+def test_a_search_by_picture_shows_the_picture_of_the_query(bench: Benchmark, tmp_path: Path) -> None:
+    tasks = {id_: replace(task, prompt=(PictureRef("p59"),)) for id_, task in bench.tasks.items()}
+    shown = write_benchmark(replace(bench, tasks=tasks), tmp_path / "by-picture")
+    for run in _runs(shown):
+        write_run(run, tmp_path / run.system)
+    pair = assess(shown, [tmp_path / "bad", tmp_path / "good"]).next()[0]
+    assert (pair.text, pair.shown) == ("", (shown.corpus.pictures["p59"].uri,))
+    done = _terminal("0\nq\n", *(tmp_path / name for name in ("by-picture", "bad", "good")))
+    assert re.search(r"like .*p59\n  \S*p\d\d\n1> ", done.stderr)

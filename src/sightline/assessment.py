@@ -42,17 +42,26 @@ _UNASKED = "nobody is asked about it, and intervals of differences hold whatever
 _AT_WORK = timedelta(minutes=2)
 """Who has not decided anything for so long has left; their pictures go to others."""
 _RUNS = "Name their folders: what make --pool kept as BENCH/runs/NAME, or what sightline run wrote."
-_TARGET = f"{METRIC}: DCG of the first {DEPTH} results with gain grade/3, as a share of {DEPTH} perfect results"
+UNIT = (
+    f"{METRIC}: DCG of the first {DEPTH} results with gain grade/3, as a share of {DEPTH} perfect results; where "
+    f"queries have fewer relevant pictures, a difference is larger in nDCG@{DEPTH} (1.5 times on our photographs, "
+    "at most 4.5)"
+)
+"""What is measured, and how it differs from what most people have in mind."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A picture to grade for a query: the task's id, the picture's id, the words of the query, where the picture is."""
+    """A picture to grade for a query: the task's id, the picture's id, the words of the query, where the picture is.
+
+    `shown` is where the pictures of the query are, for a search by picture.
+    """
 
     task: str
     picture: str
     text: str
     uri: str
+    shown: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +104,7 @@ class Assessment(Shown):
 
     def __post_init__(self) -> None:
         self._tasks = {task: number for number, task in enumerate(self.pooled.tasks)}
-        self._inquiry = Inquiry(self.pooled.pool, self.goal, self.seed, self.level, self._judge())
+        self._inquiry = Inquiry(self.pooled.pool, self.goal, self.seed, self.level, self._judge(), self.systems)
         self._take(self.benchmark.reviews)
 
     @property
@@ -200,10 +209,12 @@ class Assessment(Shown):
                 beaten.append(other)
             else:
                 most = max(abs(one.difference.low), abs(one.difference.high))
-                close.append(f"it differs from {other} by {most:.2f} {METRIC} at most")
+                more = f" (more in nDCG@{DEPTH})" if most > 0 else ""
+                close.append(f"it differs from {other} by {most:.2f} {METRIC} at most{more}")
                 failing |= {name: None for name in (leader, other) if self.pooled.failures[name]}
         close += [f"run {listed(failing)} again on failed queries to know more"] if failing else []
-        said = [f"{leader} is better than {listed(beaten)}"] if beaten else [f"no winner; {leader} is ahead"]
+        ahead = f"no winner; {leader} is ahead" if self._inquiry.ahead().any() else "no winner"
+        said = [f"{leader} is better than {listed(beaten)}"] if beaten else [ahead]
         return f"{after} {'; '.join([*said, *close])}."
 
     def outlook(self, minutes: float = 30, seconds: float = 4) -> Outlook:
@@ -284,8 +295,10 @@ class Assessment(Shown):
                 yield item
 
     def _pair(self, item: Item) -> Pair:
-        task, picture = self.pooled.tasks[item[0]], self.pooled.pictures[item[1]]
-        return Pair(task, picture, self.benchmark.tasks[task].text, self.benchmark.corpus.pictures[picture].uri)
+        task, picture = self.benchmark.tasks[self.pooled.tasks[item[0]]], self.pooled.pictures[item[1]]
+        known = self.benchmark.corpus.pictures
+        shown = tuple(known[one.id].uri for one in task.pictures)
+        return Pair(task.id, picture, task.text, known[picture].uri, shown)
 
     # What is known.
 
@@ -334,11 +347,13 @@ class Assessment(Shown):
         return tuple(SystemStanding(name, self._estimate(name), letters[name]) for name in ranked)
 
     def _notes(self) -> tuple[str, ...]:
-        found = [_TARGET]
+        found = [UNIT]
         for name in self.systems:
             if failed := self.pooled.failures[name]:
                 of = f"{name} failed on {counted(failed, 'query', 'queries')}; each counts as zero"
                 found.append(f"{of}, {_UNASKED}" if self.goal == "compare" else of)
+            if empty := self.pooled.empty[name]:
+                found.append(f"{name} returned no picture for {counted(empty, 'query', 'queries')}")
             if unknown := self.pooled.unknown[name]:
                 found.append(
                     f"{name} returned {counted(unknown, 'id')} that are not in the corpus; each counts as zero"

@@ -16,13 +16,15 @@ import pytest
 from PIL import Image
 
 import sightline
+from sightline.authoring.judge import JudgeStage
 from sightline.authoring.pool_from_systems import parse_pool
 from sightline.authoring.queries_from_life import make_from_queries
 from sightline.authoring.query_sample import sample_queries
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.cli.app import main
 from sightline.errors import UserError
-from sightline.types import Benchmark, Corpus, Relevance, Review, Task
+from sightline.runs.folder import read_run, write_run
+from sightline.types import Benchmark, Corpus, Picture, Relevance, Review, Task
 from sightline.types.task import WEIGHT
 
 PICTURES = 12
@@ -241,6 +243,77 @@ def test_labels_are_not_written_over(place: Path, run_command: Callable[..., Don
     done = run_command("make", "photos", "--pool", "a=r.trec", "--workspace", "ws")
     assert done.code == 2
     assert "--queries FILE" in done.err
+
+
+def test_decisions_of_people_are_not_written_over(place: Path, run_command: Callable[..., Done]) -> None:
+    _make(place, {"a": "r.trec", "b": sometimes})
+    found = sightline.assess("B", ["B/runs/a", "B/runs/b"])
+    found.tell(found.next()[0], 3)
+    done = run_command("make", "photos", "--queries", "q.csv", "--pool", "a=r.trec", "--out", "B")
+    assert (
+        done.code == 2 and "decisions of people, which would be lost" in done.err and "sightline extend B" in done.err
+    )
+
+
+def test_a_system_that_returns_nothing_is_told_of(place: Path, run_command: Callable[..., Done]) -> None:
+    made = _make(place, {"silent": lambda query, k: []})
+    assert made.card["pool"]["silent"]["empty"] == 20  # type: ignore[index, call-overload]
+    write_run(read_run(place / "B" / "runs" / "silent"), place / "silent")
+    done = run_command("make", "photos", "--queries", "q.csv", "--pool", "silent=silent", "--out", "C")
+    assert "silent: no picture was returned for 20 queries" in done.err
+
+
+def test_what_nobody_judged_is_warned_of_and_nothing_passes_unmeasured(
+    place: Path, run_command: Callable[..., Done]
+) -> None:
+    _make(place, {"a": "r.trec", "b": sometimes})
+    one, other = "B/runs/a", "B/runs/b"
+    scores = sightline.score("B", one)
+    assert [warning.code for warning in scores.warnings if warning.code == "coverage-low"] == ["coverage-low"]
+    assert "Nobody judged 100% of the first 10 results" in str(scores.warnings)
+    assert (scores["ndcg@10"].n, scores.baselines) == (0, ())
+    sightline.score("B", other)
+    done = run_command("compare", one, other, "--fail-if-worse", "ndcg@10", "--failures-may-differ")
+    assert done.code == 2 and "ndcg@10 was not measured" in done.err
+
+
+def test_models_judge_the_pool_before_people_and_no_label_changes(
+    place: Path, run_command: Callable[..., Done]
+) -> None:
+    before = _make(place, {"a": "r.trec", "b": sometimes})
+    asked = []
+
+    def knows(query: str, picture: Picture) -> int:
+        asked.append((query, picture.id))
+        return int(f"p{query.removeprefix('word')}." in picture.id)
+
+    done = sightline.make(stage=JudgeStage((knows,), bench=Path("B")), workspace=place / "ws")
+    pool = {(one.task, one.picture) for one in before.candidates}
+    assert done.stages[0].counts == {"queries": 20, "verdicts": len(pool), "kept": 0} and len(asked) == len(pool)
+    after = read_benchmark("B")
+    assert {(one.task, one.picture) for one in after.judgments} == pool
+    assert (after.truth, after.candidates) == (before.truth, before.candidates)
+    assert run_command("validate", "B").code == 0
+    found = sightline.assess("B", ["B/runs/a", "B/runs/b"], half_width=0.01)
+    for pair in found.next(40):
+        found.tell(pair, 3 if f"p{pair.text.removeprefix('word')}." in pair.picture else 0)
+    assert "the model's grades saved about" in str(found.comparison())
+    again = sightline.make(stage=JudgeStage((knows,), bench=Path("B")), workspace=place / "ws")
+    assert again.stages[0].counts["kept"] == len(pool) and len(asked) == len(pool)
+    assert found.spent == len(read_benchmark("B").reviews) > 0
+
+
+def test_searches_by_picture_and_empty_pools_are_not_judged_by_models(
+    place: Path, run_command: Callable[..., Done]
+) -> None:
+    (place / "q.csv").write_text("id,query,picture\nq0,,p3.png\nq1,word1,\n")
+    _make(place, {"a": "r.trec"})
+    done = sightline.make(stage=JudgeStage((lambda query, picture: 1,), bench=Path("B")), workspace=place / "ws")
+    assert {one.task for one in read_benchmark("B").judgments} == {"q1"}
+    assert done.warnings == ("1 search by picture: models are not asked about them",)
+    _make(place, {}, out="C")
+    refused = run_command("make", "judge", "C", "--model", "builtin/photos")
+    assert refused.code == 2 and "C lists no pictures to judge" in refused.err and "--pool NAME=SPEC" in refused.err
 
 
 def _judged(place: Path) -> Benchmark:

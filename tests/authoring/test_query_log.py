@@ -126,6 +126,14 @@ def test_wrong_lines_are_counted_and_the_rest_is_read(tmp_path: Path) -> None:
     }
 
 
+def test_a_query_that_a_comma_cuts_off_is_counted(tmp_path: Path) -> None:
+    found, problems = rows(write(tmp_path / "q.csv", 'query\na dog, running\n"a cat, asleep"\n'))
+    assert [row.query for row in found] == ["a dog", "a cat, asleep"]
+    assert [(what.split(",")[0], count) for what, count in problems.items()] == [
+        ("lines with more cells than columns", 1)
+    ]
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 import sightline
 from pictures import random_picture
-from sightline.benchmark.folder import write_benchmark
+from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.review_decisions import read_reviews
 from sightline.runs.folder import write_run
 from sightline.types import Benchmark, Corpus, Picture, Run, Task
@@ -82,6 +82,15 @@ def test_a_person_judges_until_it_is_settled_and_every_decision_is_kept(app: Tes
     assert [one.person for one in kept] == ["ana"] * made
     found = sightline.assess(shelf / "bench", [shelf / "runs" / "good", shelf / "runs" / "poor"])
     assert (found.settled, found.spent) == (True, made), "the page and Python see the same"
+
+
+def test_what_is_measured_and_failures_are_told_without_a_click(app: TestClient, shelf: Path) -> None:
+    assert "a difference is larger in nDCG@10" in app.get("/judge/bench").text
+    made = read_benchmark(shelf / "bench")
+    some = {f"q{number}": [f"p{number}.png"] for number in range(TASKS - 4)}
+    write_run(Run.from_rankings(some, benchmark=made, system="failing"), shelf / "runs" / "failing")
+    page = app.get("/judge/bench?runs=failing%2Cpoor").text
+    assert "failing failed on 4 queries" in page.split("<details>")[0]
 
 
 def test_what_was_decided_can_be_taken_back(app: TestClient, shelf: Path) -> None:

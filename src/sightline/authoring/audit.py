@@ -198,8 +198,8 @@ class Audit:
             if ids:
                 yield f"{counted(len(ids), one, several)}: {some(ids, _SHOWN)}"
         if twins.across_splits:
-            groups = twins.across_splits
-            yield f"{len(groups):,} groups of look-alikes are in several splits: {some(groups, _SHOWN)}"
+            groups = counted(len(twins.across_splits), "group of look-alikes is", "groups of look-alikes are")
+            yield f"{groups} in several splits: {some(twins.across_splits, _SHOWN)}"
         yield from self._about_judges()
 
     def _about_judges(self) -> Iterator[str]:

@@ -7,10 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-import numpy as np
-
 from sightline.benchmark.copy_detection import LookPair
-from sightline.corpus.near_duplicates import connected
+from sightline.corpus.near_duplicates import chained, connected
 from sightline.retrieval.bm25 import query_words
 from sightline.runs.shortcuts.facts import CorpusFiles
 from sightline.types import Benchmark, Relevance
@@ -80,10 +78,9 @@ def _look_alike_groups(benchmark: Benchmark, copies: Sequence[LookPair]) -> dict
     named = {picture: group.id for group in groups for picture in group.pictures}
     ids = sorted({*named, *(id_ for pair in copies for id_ in (pair.first, pair.second))})
     place = {id_: at for at, id_ in enumerate(ids)}
-    links = [(place[group.pictures[0]], place[other]) for group in groups for other in group.pictures[1:]]
-    links += [(place[pair.first], place[pair.second]) for pair in copies]
+    alike = (*(group.pictures for group in groups), *((pair.first, pair.second) for pair in copies))
     found = dict(named)
-    for rows in connected(len(ids), np.array(links, dtype=np.intp).reshape(-1, 2)):
+    for rows in connected(len(ids), chained([place[id_] for id_ in one] for one in alike)):
         members = [ids[row] for row in rows.tolist()]
         name = next((named[id_] for id_ in members if id_ in named), f"copies-{members[0]}")
         found |= dict.fromkeys(members, name)

@@ -12,10 +12,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from sightline.authoring import judge_photos
 from sightline.authoring import project as files
+from sightline.authoring.judge_benchmark import keep_judgments, pool_to_judge
 from sightline.authoring.judge_labels import JudgingFigures, JudgingRun
 from sightline.authoring.judge_pool import JudgeWork, QueryPool, check_retrievers, make_pool
 from sightline.authoring.judge_requests import (
@@ -31,6 +33,8 @@ from sightline.authoring.judge_requests import (
 from sightline.authoring.judge_verdicts import GOOD_ALPHA, JudgeVerdict, VerdictStore
 from sightline.authoring.project import Project
 from sightline.authoring.stage import BatchOptions, StageResult, batch_first, free_plan, require_local_engine
+from sightline.benchmark.files import JUDGMENTS
+from sightline.benchmark.folder import read_benchmark
 from sightline.calls.ask_many import ask_many, price_many
 from sightline.calls.plan import CostPlan, StagePlan
 from sightline.config import Config
@@ -40,7 +44,7 @@ from sightline.english import counted
 from sightline.errors import SightlineError, StoppedError, UserError
 from sightline.metrics.labels.rare_counts import Total
 from sightline.models.protocols import Embedder
-from sightline.types import Failure, Picture
+from sightline.types import Benchmark, Failure, Picture
 
 _GOOD_COVERAGE = 0.8
 _SLACK = 0.1
@@ -57,11 +61,15 @@ class JudgeStage:
     batch: BatchOptions | None = None
     embedder: str | Embedder | None = None
     "Who searches by vectors, to deepen the pools; the configured one when not given."
+    bench: Path | None = None
+    "A benchmark whose pool is judged in place of the project's; its labels stay as they are."
     name: str = STAGE
     writes: tuple[str, ...] = (files.POOL, files.VERDICTS, files.JUDGMENTS, files.SET_ASIDE, files.JUDGING)
 
     def run(self, project: Project) -> StageResult:
         """Judge what has no verdict yet; a query that can't be used is set aside, and says why."""
+        if self.bench is not None:
+            return self._judge_benchmark(read_benchmark(self.bench), project)
         work = JudgeWork.read(project)
         panel = self.panel(project)
         work.warnings += _adapted(panel)
@@ -92,6 +100,28 @@ class JudgeStage:
             dict(figures.failures),
             (*work.warnings, *store.warnings, *_warnings(figures, project.config.judge.coverage)),
             figures.usd,
+        )
+
+    def _judge_benchmark(self, benchmark: Benchmark, project: Project) -> StageResult:
+        work = pool_to_judge(benchmark, project)
+        panel = self.panel(project)
+        work.warnings += _adapted(panel)
+        if project.calls.plan:
+            return StageResult(self.name, price=self._price(work, panel), warnings=tuple(work.warnings))
+        store = VerdictStore(work.project)
+        judging = JudgingRun(work, store, panel)
+        try:
+            with store:
+                self._judge(judging)
+        finally:
+            keep_judgments(benchmark, judging.verdicts())
+        return StageResult(
+            self.name,
+            (work.project.folder / JUDGMENTS.name, store.failed_path),
+            {"queries": len(work.pools), "verdicts": judging.made, "kept": judging.kept},
+            dict(judging.failures),
+            (*work.warnings, *store.warnings),
+            judging.usd,
         )
 
     def panel(self, project: Project) -> tuple[JudgeQuestions, ...]:
@@ -185,7 +215,9 @@ class JudgeStage:
         settings = project.config.judge
         most = 1 if settings.coverage is None else 2 * 2**DOUBLINGS
         more = len(check_retrievers(settings)) * settings.depth + settings.outside * most
-        pools = [make_pool(query, {}, {}, project.config) for query in work.planned]
+        pools: Sequence[QueryPool] = [make_pool(query, {}, {}, project.config) for query in work.planned]
+        if self.bench is not None:
+            more, pools = 0, work.pools
         stages: list[StagePlan] = []
         for questions in panel:
             judging = JudgingRun(replace(work, pools=pools), VerdictStore(project), (questions,))

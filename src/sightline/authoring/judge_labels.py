@@ -211,7 +211,7 @@ class JudgingRun:
         self.usd = total_usd((self.usd, part.usd))
         self.failures.update(part.failures)
         judged: dict[str, set[str]] = {}
-        for verdict in part._verdicts():
+        for verdict in part.verdicts():
             judged.setdefault(verdict.task, set()).add(verdict.picture)
         return judged
 
@@ -219,7 +219,7 @@ class JudgingRun:
         """Labels from the verdicts, and all files that hold them."""
         work, project = self.work, self.work.project
         config = project.config
-        verdicts = list(self._verdicts())
+        verdicts = list(self.verdicts())
         self.store.mark(verdicts)
         labels = self._labels(verdicts)
         aside = [SetAside(query, NO_WORDS, "no words were written for it") for query in work.wordless]
@@ -242,7 +242,8 @@ class JudgingRun:
         write_json(project.prepare(files.JUDGING), figures.to_json())
         return figures
 
-    def _verdicts(self) -> Iterator[JudgeVerdict]:
+    def verdicts(self) -> Iterator[JudgeVerdict]:
+        """Those that hold of the pools as they are."""
         for pool in self.work.pools:
             text = self.work.wordings[pool.query.id].text
             for id_ in pool.query.pictures:

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ from sightline.authoring.project_files import (
 )
 from sightline.config import Config
 from sightline.config.settings import ColumnSettings, JudgeSettings
-from sightline.errors import MissingExtraError, UserError, nearest
+from sightline.errors import MissingExtraError, UserError, did_you_mean
 from sightline.io.jsonl import write_jsonl
 from sightline.metrics.labels.rare_counts import Total, weighted_count
 from sightline.metrics.statistics.intervals import wilson
@@ -140,11 +140,9 @@ def check_retrievers(settings: JudgeSettings) -> tuple[str, ...]:
     """The configured ways of searching; one that there is not is refused."""
     for name in settings.retrievers:
         if name not in METHODS:
-            near = nearest(name, METHODS)
-            hint = f'did you mean "{near}"? ' if near else ""
             raise UserError(
                 f'judge.retrievers names "{name}", which is not a way of searching.',
-                f"{hint}There are: {', '.join(METHODS)}",
+                did_you_mean(name, METHODS, f"There are: {', '.join(METHODS)}"),
             )
     return settings.retrievers
 
@@ -273,22 +271,14 @@ class Missed:
 def estimate_missed(pools: Sequence[QueryPool], relevant: Mapping[str, Mapping[str, bool]]) -> Missed:
     """From judged pools; `relevant` tells it for each judged picture of each query."""
     found = sum(sum(relevant[pool.query.id].values()) for pool in pools)
-    drawn = _draw(pools, relevant)
-    coverage = None
-    if (missed := drawn.missed) is not None:
-        most = (missed.value, missed.high, missed.low)
-        coverage = Total(*(found / (found + more) if found + more else 1.0 for more in most))
-    return Missed(found, drawn.pictures, drawn.outside, drawn.rate, drawn.missed, coverage)
+    drawn = _draw(found, pools, relevant)
+    if (missed := drawn.by_draw) is None:
+        return drawn
+    most = (missed.value, missed.high, missed.low)
+    return replace(drawn, coverage=Total(*(found / (found + more) if found + more else 1.0 for more in most)))
 
 
-class _Drawn(NamedTuple):
-    pictures: int
-    outside: int
-    rate: Estimate | None = None
-    missed: Total | None = None
-
-
-def _draw(pools: Sequence[QueryPool], relevant: Mapping[str, Mapping[str, bool]]) -> _Drawn:
+def _draw(found: int, pools: Sequence[QueryPool], relevant: Mapping[str, Mapping[str, bool]]) -> Missed:
     """The share of relevant pictures outside the pools, each query counting as many as are outside its own.
 
     Draws are independent within each query, and these are all the queries there are: so queries are not resampled. The
@@ -307,14 +297,14 @@ def _draw(pools: Sequence[QueryPool], relevant: Mapping[str, Mapping[str, bool]]
             outside += size - len(judged)
     hit, weight = np.array([*hits[0], *hits[1]]), np.array([*weights[0], *weights[1]])
     if not len(hit):
-        return _Drawn(0, outside)
+        return Missed(found, 0, outside)
     mean = float(np.average(hit, weights=weight))
     low, high = wilson(mean, float(weight.sum() ** 2 / (weight**2).sum()), _LEVEL)
     rate = Estimate(mean, low, high, len(hit), 0, mean, _LEVEL, "wilson")
     missed = Total(mean * outside, low * outside, high * outside)
     if hits[1]:
         missed = _summed([(np.array(each), np.array(of)) for each, of in zip(hits, weights, strict=True)])
-    return _Drawn(len(hit), outside, rate, missed)
+    return Missed(found, len(hit), outside, rate, missed)
 
 
 def _summed(strata: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]) -> Total:

@@ -4,32 +4,27 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
+from typing import Annotated, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field, TypeAdapter, ValidationError
 
 from sightline.authoring import project as files
 from sightline.authoring.project import Project
-from sightline.authoring.project_files import GrowingFile, read_growing
+from sightline.authoring.project_files import GrowingFile, first_problem, read_growing
 from sightline.io.jsonl import dump, write_jsonl
 from sightline.metrics.agreement import AgreementMeasure, cohen_kappa, krippendorff_alpha, percent_agreement
 from sightline.types import Failure, Judgment
 
-_TEXTS = ("task", "picture", "judge")
-_OPTIONAL: dict[str, tuple[type, ...]] = {
-    "reason": (str,),
-    "place": (int,),
-    "shown": (int,),
-    "confidence": (int, float),
-    "at": (int, float),
-}
 _AGAIN = "it is judged again"
 GOOD_ALPHA = 0.667
 """Judges of a lower Krippendorff's alpha agree little."""
 Pair = tuple[str, str]
+Text: TypeAlias = Annotated[str, Field(min_length=1)]
 _RESAMPLES = 2000
 _LEVEL = 0.95
 
@@ -41,10 +36,10 @@ class JudgeVerdict:
     `counts` is False for one that the labels were not made from: of a former panel, pool or wording.
     """
 
-    task: str
-    picture: str
-    judge: str
-    grade: int
+    task: Text
+    picture: Text
+    judge: Text
+    grade: Annotated[int, Field(ge=0)]
     confidence: float | None = None
     reason: str | None = None
     place: int | None = None
@@ -58,24 +53,17 @@ class JudgeVerdict:
         return Judgment(self.task, self.picture, self.judge, self.grade, self.confidence, self.reason)
 
 
-_NAMES = frozenset(field.name for field in fields(JudgeVerdict))
+_ROW = TypeAdapter(JudgeVerdict)
 
 
 def read_verdict(row: object) -> JudgeVerdict:
     """One row; raises `ValueError` with what was expected."""
     if not isinstance(row, dict):
         raise ValueError("expected one JSON object")
-    for name in _TEXTS:
-        if not isinstance(row.get(name), str) or not row[name]:
-            raise ValueError(f'expected text in "{name}"')
-    grade = row.get("grade")
-    if not isinstance(grade, int) or isinstance(grade, bool) or grade < 0:
-        raise ValueError(f'expected a grade of 0 or more in "grade", got {grade!r}')
-    for name, kind in _OPTIONAL.items():
-        value = row.get(name)
-        if value is not None and (isinstance(value, bool) or not isinstance(value, kind)):
-            raise ValueError(f'"{name}" is {value!r}')
-    return JudgeVerdict(**{name: value for name, value in row.items() if name in _NAMES})
+    try:
+        return _ROW.validate_json(dump(row), strict=True)
+    except ValidationError as error:
+        raise ValueError(first_problem(error)) from None
 
 
 def read_verdicts(path: Path) -> tuple[list[JudgeVerdict], list[str]]:

@@ -14,8 +14,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from sightline.authoring import project as files
 from sightline.authoring.plan_table import PictureFingerprint, PictureTable
 from sightline.authoring.project import Project
@@ -25,7 +23,7 @@ from sightline.benchmark.formats.benchmaker_reader import ATTRIBUTION
 from sightline.benchmark.formats.retrieval import picture_uri
 from sightline.config import Config
 from sightline.corpus.names import path_of
-from sightline.corpus.near_duplicates import connected
+from sightline.corpus.near_duplicates import chained, connected
 from sightline.corpus.rights import RightsMap, filled
 from sightline.corpus.scan import ScanSummary
 from sightline.corpus.view import open_corpus
@@ -141,13 +139,8 @@ def _look_alikes(corpus: Corpus) -> dict[str, str]:
     """The group of each picture that looks like another; a burst and the copies of its frames are one."""
     ids = list(corpus.pictures)
     place = {id_: at for at, id_ in enumerate(ids)}
-    pairs = [
-        (place[group.pictures[0]], place[other])
-        for group in corpus.groups
-        if group.kind in ("duplicate", "burst")
-        for other in group.pictures[1:]
-    ]
-    found = connected(len(ids), np.array(pairs, dtype=np.intp).reshape(-1, 2))
+    groups = (group for group in corpus.groups if group.kind in ("duplicate", "burst"))
+    found = connected(len(ids), chained([place[id_] for id_ in group.pictures] for group in groups))
     return {ids[at]: f"like-{ids[rows[0]]}" for rows in found for at in rows.tolist()}
 
 

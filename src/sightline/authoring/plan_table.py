@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.corpus.near_duplicates import connected, near_pairs
+from sightline.corpus.near_duplicates import chained, connected, near_pairs
 from sightline.models.protocols import Vectors
 from sightline.types import Annotation
 
@@ -220,11 +220,11 @@ def _twins(ids: Sequence[str], looks: Mapping[str, PictureFingerprint], bits: in
     scanned = np.array([look.group is not None for look in known], dtype=np.bool_)
     pairs = [near[~scanned[near].all(axis=1)]]
     for shared in ("sha256", "group"):
-        first: dict[str, int] = {}
-        same = [
-            (first.setdefault(value, row), row) for row, look in enumerate(known) if (value := getattr(look, shared))
-        ]
-        pairs.append(np.array([pair for pair in same if pair[0] != pair[1]], dtype=np.intp).reshape(-1, 2))
+        same: dict[str, list[int]] = {}
+        for row, look in enumerate(known):
+            if value := getattr(look, shared):
+                same.setdefault(value, []).append(row)
+        pairs.append(chained(same.values()))
     groups = np.full(len(ids), -1, dtype=np.int32)
     for number, rows in enumerate(connected(len(ids), np.concatenate(pairs))):
         groups[rows] = number

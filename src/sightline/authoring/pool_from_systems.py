@@ -39,17 +39,23 @@ _HOW = "Write --pool NAME=SPEC, such as --pool main=http:url=http://localhost:80
 
 @dataclass(frozen=True, slots=True)
 class PooledSystem:
-    """One system in the pool: how many tasks it answered, why it failed on others, and ids that are not pictures."""
+    """One system in the pool: how many tasks it answered, why it failed on others, and ids that are not pictures.
+
+    `empty` counts answers without a picture.
+    """
 
     name: str
     answered: int
     failures: Mapping[str, int] = field(default_factory=dict)
+    empty: int = 0
     unknown_pictures: Mapping[str, int] = field(default_factory=dict)
     "Ids that the corpus does not have, with how often each was returned."
     unknown_tasks: tuple[str, ...] = ()
 
     def warnings(self) -> Iterator[str]:
         """What a reader must know of it."""
+        if self.empty:
+            yield f"{self.name}: no picture was returned for {counted(self.empty, 'query', 'queries')}"
         if self.unknown_pictures:
             results = counted(sum(self.unknown_pictures.values()), "result is", "results are")
             ids = f"{counted(len(self.unknown_pictures), 'id')}): {some(self.unknown_pictures, _SHOWN)}"
@@ -63,6 +69,7 @@ class PooledSystem:
         return {
             "answered": self.answered,
             "failures": dict(self.failures),
+            "empty": self.empty,
             "unknown_pictures": len(self.unknown_pictures),
             "unknown_results": sum(self.unknown_pictures.values()),
             "unknown_tasks": len(self.unknown_tasks),
@@ -129,7 +136,13 @@ def add_systems(
         for called, run, unknown in _runs(name, given, benchmark, session, seed):
             missing = len(benchmark.tasks) - len({attempt.task_id for attempt in run.attempts})
             failures = failures_of(run) | ({"missing": missing} if missing else {})
-            yield PooledSystem(called, len(benchmark.tasks) - sum(failures.values()), failures, pool.add(run), unknown)
+            answered, empty = len(benchmark.tasks) - sum(failures.values()), sum(map(_is_empty, run.attempts))
+            yield PooledSystem(called, answered, failures, empty, pool.add(run), unknown)
+
+
+def _is_empty(attempt: Attempt) -> bool:
+    said = attempt.prediction
+    return isinstance(said, Ranking | PictureSet) and not said.pictures
 
 
 def _runs(

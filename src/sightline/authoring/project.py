@@ -33,21 +33,6 @@ FILES: Mapping[str, str] = {
     REVIEWS: "reviews.jsonl",
 }
 """The files of a project by name; `[paths]` of the configuration and options of the commands put them elsewhere."""
-_MADE_BY: Mapping[str, str] = {
-    IMAGES: "pictures",
-    ANNOTATIONS: "annotate",
-    SEEDS: "plan",
-    PLAN: "plan",
-    QUERIES: "query",
-    JUDGMENTS: "judge",
-    SIMILARITY: "similarity",
-    POOL: "judge",
-    VERDICTS: "judge",
-    SET_ASIDE: "judge",
-    JUDGING: "judge",
-    AUDIT: "audit",
-    REVIEWS: "review",
-}
 MAIN_FILES: Mapping[str, str] = {
     "pictures": IMAGES,
     "annotate": ANNOTATIONS,
@@ -58,6 +43,12 @@ MAIN_FILES: Mapping[str, str] = {
     "audit": AUDIT,
 }
 """Of the files that a stage writes, the one that it is there for."""
+_MADE_BY: Mapping[str, str] = {
+    **{name: stage for stage, name in MAIN_FILES.items()},
+    SEEDS: "plan",
+    **dict.fromkeys((POOL, VERDICTS, SET_ASIDE, JUDGING), "judge"),
+    REVIEWS: "review",
+}
 # `--plan` asks for a price.
 _OPTIONS: Mapping[str, str] = {PLAN: "query-plan"}
 _UNSAFE = re.compile(r"[^\w.-]+")

@@ -18,7 +18,7 @@ from sightline.authoring.project import IMAGES, Project
 from sightline.benchmark.formats.base import Complaints, FormatOptions
 from sightline.benchmark.formats.benchmaker_columns import BenchmakerColumns
 from sightline.benchmark.formats.benchmaker_reader import BenchmakerPictures, read_plans
-from sightline.benchmark.problems import Problem, ProblemsError
+from sightline.benchmark.problems import Problem, ProblemsError, explain
 from sightline.benchmark.records import AnnotationRecord
 from sightline.config import Config
 from sightline.config.settings import ColumnSettings
@@ -223,8 +223,13 @@ def _of_benchmark(row: Mapping[str, Any]) -> Annotation:
     try:
         return AnnotationRecord.model_validate(row, strict=False).to_annotation()
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        raise ValueError(first_problem(error)) from None
+
+
+def first_problem(error: ValidationError) -> str:
+    """Where a row is wrong first, and how."""
+    first = explain(error, "")[0]
+    return f"{first.field}: {first.message}"
 
 
 # --- pictures, seeds, plans --------------------------------------------------------------------------------

@@ -92,10 +92,11 @@ def make_from_queries(
 def _refuse_judged(out: Path) -> None:
     if not (out / HEADER).is_file():
         return
-    truth = read_benchmark(out).truth.values()
-    if any(isinstance(one, Relevance) and one.grades for one in truth):
+    made = read_benchmark(out)
+    is_labelled = any(isinstance(one, Relevance) and one.grades for one in made.truth.values())
+    if is_labelled or made.reviews:
         raise UserError(
-            f"{out} holds labels, which would be lost.",
+            f"{out} holds {'labels' if is_labelled else 'decisions of people'}, which would be lost.",
             f"To add systems: sightline extend {out} RUN… --out BENCH2. For other queries choose another --out.",
         )
 
@@ -180,7 +181,7 @@ def _about_queries(
 ) -> StageResult:
     report = drawn.report
     personal = report["personal_data"]
-    warnings = [f"{report['file']}: {count:,} {what}" for what, count in report["problems"].items()]
+    warnings = [f"{report['file']}: {what}: {count:,}" for what, count in report["problems"].items()]
     if wrong:
         warnings.append(f"{counted(len(wrong), 'query', 'queries')} by unknown pictures left out: {some(wrong, 5)}")
     for kind, count in personal["found"].items():

@@ -50,6 +50,7 @@ _TEXT_QUERIES = {
 }  # fmt: skip
 _TEXT_KEYS = ("query", "query_text", "model_text")
 _MIXED, _UNREADABLE = "lines that are not UTF-8, read as Windows-1252", "lines that can't be read"
+_CUT = "lines with more cells than columns, whose rest was left out (quote a query that has a comma)"
 WITHOUT_QUERY = "lines without a query"
 _NEITHER = "is neither a list of queries nor a slow log of OpenSearch or Elasticsearch."
 
@@ -177,6 +178,8 @@ def _table(path: Path, lines: Iterator[str], problems: Counter[str]) -> Iterator
         except csv.Error:
             problems[_UNREADABLE] += 1
             continue
+        if len(cells) > len(columns):
+            problems[_CUT] += 1
         fields = {known[name]: cell for name, cell in zip(columns, cells, strict=False) if name in known}
         if cells and (row := _row(number, fields, problems)) is not None:
             yield row

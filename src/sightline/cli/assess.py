@@ -59,7 +59,7 @@ def assess(
     seed = 0 if common.seed is None else common.seed
     runs = runs or tuple(sorted(path.parent for path in benchmark.glob("runs/*/run.json")))
     found = open_assessment(benchmark, runs, goal=goal, half_width=half_width, people=people, seed=seed)
-    common.note([str(found.outlook()), keys])
+    common.note([] if found.settled else [str(found.outlook()), keys])
     _judge(found, person, common.limit, keys, opens=not no_open)
     if common.json:
         common.print_json(_summary(found))
@@ -89,10 +89,13 @@ def _judge(found: Assessment, person: str, most: int | None, keys: str, *, opens
     while not found.settled and found.spent != most and (pairs := found.next(person=person)):
         pair = pairs[0]
         if pair != shown:
-            path = picture_path(pair.uri, (found.benchmark.folder or Path()).resolve())
-            sys.stderr.write(f"\n{printable(pair.text)}\n  {printable(str(path or pair.uri))}\n")
-            if opens:
-                webbrowser.open(pair.uri if path is None else path.as_uri())
+            sys.stderr.write(f"\n{printable(pair.text)}\n")
+            before = () if shown is not None and shown.task == pair.task else pair.shown
+            for said, uri in (*(("like ", uri) for uri in before), ("", pair.uri)):
+                path = picture_path(uri, (found.benchmark.folder or Path()).resolve())
+                sys.stderr.write(f"  {said}{printable(str(path or uri))}\n")
+                if opens:
+                    webbrowser.open(uri if path is None else path.as_uri())
         shown = pair
         sys.stderr.write(f"{found.spent + 1}> ")
         sys.stderr.flush()

@@ -35,7 +35,7 @@ def compare(
     failures_may_differ:
         Compare although the runs failed on different tasks.
     """
-    from sightline.errors import FoundError
+    from sightline.errors import FoundError, UserError
     from sightline.metrics.registry import split_names
     from sightline.metrics.tables import warning_text
 
@@ -55,6 +55,12 @@ def compare(
     common.show(comparison)
     if not common.json:
         common.warn(map(warning_text, comparison.warnings))
+    if fail_if_worse is not None and any(not pair.difference.n for pair in comparison.of(fail_if_worse)):
+        raise UserError(
+            f"{fail_if_worse} was not measured: no task of {comparison.benchmark} has a label for it.",
+            "Judge its pictures first (sightline assess BENCH), "
+            "then score by the decisions: sightline make review BENCH --people 1.",
+        )
     if fail_if_worse is not None and (worse := comparison.worse(fail_if_worse)):
         listed = ", ".join(f"{pair.second} ({pair.difference.mean:+.3f})" for pair in worse)
         raise FoundError(f"worse than {comparison.systems[0]} in {fail_if_worse}: {listed}.")

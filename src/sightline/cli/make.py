@@ -154,14 +154,21 @@ Many = Annotated[list[str] | None, Parameter(consume_multiple=False, negative=""
 
 
 @app.command(sort_key=6)
-def judge(*, panel: Many = None, embedder: str | None = None, job: ChatJob = ChatJob()) -> None:
+def judge(
+    bench: Path | None = None, /, *, panel: Many = None, embedder: str | None = None, job: ChatJob = ChatJob()
+) -> None:
     """Judge every picture of each pool, into qrels.jsonl, seeds first. Judges see the pictures.
 
     Pools are deepened with what several searches find. A query whose seed is not relevant, or of which a picture could
     not be judged, goes to set_aside.jsonl with the reason; judging.json says how far judges agree and what is missed.
 
+    With a benchmark, its pool is judged before people do: `sightline assess` then needs fewer of their decisions. The
+    grades go to judgments.jsonl, and its labels stay as they are.
+
     Parameters
     ----------
+    bench:
+        A benchmark with a pool, as `make --queries --pool` makes it; the project's files when not given.
     panel:
         A judge, such as openai/gpt-5-mini; repeat it for a panel, of which each judges everything.
     embedder:
@@ -171,7 +178,7 @@ def judge(*, panel: Many = None, embedder: str | None = None, job: ChatJob = Cha
 
     model = job.chat.model
     judges = tuple(panel or ((model,) if model else ()))
-    job.ask(JudgeStage(judges, job.batching.wish(), embedder))
+    job.ask(JudgeStage(judges, job.batching.wish(), embedder, bench))
 
 
 @app.command(sort_key=7)

@@ -12,7 +12,7 @@ neighbours with equal bits are compared. s is chosen so that few unrelated hashe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, pairwise
 from math import comb
 
@@ -106,6 +106,12 @@ def _bands_in_common(count: int, bits: int) -> int:
         return comb(bits + same, same) * count * (20 + count / 2**shared)
 
     return min(range(1, 5), key=work)
+
+
+def chained(groups: Iterable[Sequence[int]]) -> Pairs:
+    """Pairs that connect the positions of each group: its first with every other one."""
+    pairs = [(group[0], other) for group in groups for other in group[1:]]
+    return np.array(pairs, dtype=np.intp).reshape(-1, 2)
 
 
 def connected(count: int, pairs: Pairs) -> list[NDArray[np.intp]]:

@@ -45,7 +45,10 @@ def beside_baselines(
     level: float,
     seed: int,
 ) -> tuple[BaselineScore, ...]:
-    """The system's tasks beside every baseline: `baselines[by][metric]` is its estimate and its value of each task."""
+    """The system's tasks beside every baseline: `baselines[by][metric]` is its estimate and its value of each task.
+
+    A metric that no task has a value in has no row.
+    """
     found = []
     for by, metrics in baselines.items():
         shared = [name for name in metrics if name in table.columns]
@@ -58,6 +61,7 @@ def beside_baselines(
         found += [
             BaselineScore(by, name, metrics[name][0], differences[name], _is_above(differences[name]))
             for name in shared
+            if differences[name].n
         ]
     return tuple(found)
 

@@ -19,7 +19,7 @@ class PooledRuns:
     """The pool; `pictures` are ids by number, `place` the number of each id, the same for copies of a picture.
 
     By system: `failures` counts tasks without a ranking, each of which scores zero, `answered` is the share of the
-    others by weight; `unknown` counts results that are not in the corpus.
+    others by weight; `empty` counts rankings without a picture, `unknown` results that are not in the corpus.
     """
 
     pool: RankedPool
@@ -29,6 +29,7 @@ class PooledRuns:
     place: Mapping[str, int]
     failures: Mapping[str, int]
     answered: Mapping[str, float]
+    empty: Mapping[str, int]
     unknown: Mapping[str, int]
 
 
@@ -41,7 +42,7 @@ def pool_runs(benchmark: Benchmark, runs: Iterable[tuple[str, Run]], depth: int)
     place, shares = picture_numbers(benchmark.corpus), np.array([benchmark.tasks[id_].weight for id_ in ranked], float)
     shares /= shares.sum()
     found, there = dict[str, Places](), dict[str, NDArray[np.bool_]]()
-    failures, answered, unknown = dict[str, int](), dict[str, float](), dict[str, int]()
+    failures, answered, empty, unknown = dict[str, int](), dict[str, float](), dict[str, int](), dict[str, int]()
     for given, run in runs:
         name = _free(given, found)
         if not benchmark.is_version(run.benchmark_checksum):
@@ -53,13 +54,13 @@ def pool_runs(benchmark: Benchmark, runs: Iterable[tuple[str, Run]], depth: int)
         }
         found[name], unknown[name] = encode(rankings, tasks, place, depth)
         there[name] = np.array([task in rankings for task in ranked])
+        empty[name] = sum(not rankings[task] for task in ranked if task in rankings)
         failures[name], answered[name] = int((~there[name]).sum()), float(shares[there[name]].sum())
         if not there[name].any():
             raise UserError(f"{name} has no ranking for any task of {benchmark.name}.", "Run it again.")
     pool = RankedPool(np.stack(list(found.values())), shares, np.stack(list(there.values())))
-    return PooledRuns(
-        pool, tuple(found), tuple(ranked), tuple(benchmark.corpus.pictures), place, failures, answered, unknown
-    )
+    pictures = tuple(benchmark.corpus.pictures)
+    return PooledRuns(pool, tuple(found), tuple(ranked), pictures, place, failures, answered, empty, unknown)
 
 
 def picture_numbers(corpus: Corpus) -> dict[str, int]:

@@ -28,6 +28,9 @@ from sightline.runs.integrity import with_changes
 from sightline.runs.kept_baselines import baselines_of
 from sightline.types import Benchmark, Run, ScoreWarning, fewest_units
 
+_POOL = "pool"
+"""What a card says of the systems whose results are judged."""
+_MOST_UNJUDGED = 0.05
 REHEARSAL = "the labels are by built-in models and too few were checked by people"
 CHECK_FIX = f"Have people check{CHECK_LABELS.removeprefix('Check')}"
 REHEARSAL_FIX = f"{CHECK_FIX} To try things out, compare anyway with --rehearsal (rehearsal=True)."
@@ -49,6 +52,7 @@ def with_trust(scores: Scores, benchmark: Benchmark, run: Run) -> Scores:
     found = (
         *(one for one in _of_labels(benchmark, grade) if not (scores.corrected and one.code == "judge-error")),
         *(() if conflict is None else (conflict,)),
+        *_holes(scores, benchmark),
         *_not_beaten(scores.system, headline),
         *_few_clusters(scores),
     )
@@ -60,6 +64,17 @@ def _of_labels(benchmark: Benchmark, grade: Grade) -> Iterator[ScoreWarning]:
     """What to do about the labels, with the benchmark's own folder where a command can name it."""
     for one in label_warnings(benchmark, grade):
         yield replace(one, fix=with_place(one.fix, benchmark.folder))
+
+
+def _holes(scores: Scores, benchmark: Benchmark) -> Iterator[ScoreWarning]:
+    """Of a pool that people judge to compare systems, only what they were asked about has labels."""
+    if _POOL in benchmark.card and (scores.unjudged or 0) > _MOST_UNJUDGED:
+        yield ScoreWarning(
+            "coverage-low",
+            f"Nobody judged {scores.unjudged:.0%} of the first {scores.unjudged_depth} results of {scores.system}; "
+            "they count as not relevant. By such labels differences can be far too large.",
+            with_place("To compare systems on what was judged: sightline assess BENCH RUN RUN.", benchmark.folder),
+        )
 
 
 def with_place(fix: str, benchmark: Path | None) -> str:

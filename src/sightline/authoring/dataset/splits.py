@@ -18,7 +18,7 @@ import numpy as np
 from sightline.authoring.dataset.selection import BenchmarkSubset, subset_benchmark
 from sightline.benchmark.copy_detection import LookPair, looks_of, same_looks
 from sightline.config import Config
-from sightline.corpus.near_duplicates import Pairs, connected, near_pairs
+from sightline.corpus.near_duplicates import chained, connected, near_pairs
 from sightline.errors import UserError
 from sightline.types import Benchmark, GroupKind, PictureSet, Relevance
 
@@ -107,34 +107,27 @@ def linked_sets(
     """Pictures that must not be apart, also the lone ones; in the order of the corpus."""
     ids = list(benchmark.corpus.pictures)
     place = {id_: number for number, id_ in enumerate(ids)}
-    links: list[Pairs] = []
-    for group in benchmark.corpus.groups:
-        if group.kind in together:
-            links.append(_chain([place[id_] for id_ in group.pictures if id_ in place]))
+    tied = (group.pictures for group in benchmark.corpus.groups if group.kind in together)
+    links = [chained([place[id_] for id_ in members if id_ in place] for members in tied)]
     if "duplicate" in together:
         pictures = benchmark.corpus.pictures.values()
         if copies is None:
             copies = same_looks(looks_of(benchmark.corpus.pictures, folder, Config()), same_bits)
-        alike = [(place[pair.first], place[pair.second]) for pair in copies]
-        links.append(np.array(alike, dtype=np.intp).reshape(-1, 2))
+        links.append(chained((place[pair.first], place[pair.second]) for pair in copies))
         hashes = np.array([(picture.phash or 0) % 2**64 for picture in pictures], dtype=np.uint64)
         links.append(near_pairs(hashes, same_bits))
         same: dict[str, list[int]] = defaultdict(list)
         for number, picture in enumerate(pictures):
             if picture.sha256 is not None:
                 same[picture.sha256].append(number)
-        links += [_chain(numbers) for numbers in same.values()]
-    pairs = np.concatenate([*links, np.empty((0, 2), dtype=np.intp)])
+        links.append(chained(same.values()))
+    pairs = np.concatenate(links)
     groups = connected(len(ids), pairs) if len(pairs) else []
     joined = {int(number) for group in groups for number in group}
     alone = [(ids[number],) for number in range(len(ids)) if number not in joined]
     return sorted(
         [*alone, *(tuple(ids[number] for number in group) for group in groups)], key=lambda one: place[one[0]]
     )
-
-
-def _chain(numbers: Sequence[int]) -> Pairs:
-    return np.array([(numbers[0], other) for other in numbers[1:]], dtype=np.intp).reshape(-1, 2)
 
 
 class _Placing:

@@ -49,7 +49,8 @@ class Draws:
 
     `contrasts` (targets × systems) are what is estimated: (−1, 1) for second − first. With `duels` there is one
     contrast, and its two signs are the sides. `sizes` are the larger side of each query (`side_sizes`). `pairs` are the
-    numbers of (query, picture), shared by all sequences of a pool; new ones are added.
+    numbers of (query, picture), shared by all sequences of a pool; new ones are added. `is_turned` swaps the lots of
+    the two sides: second − first, turned, draws what first − second draws.
     """
 
     pool: RankedPool
@@ -58,6 +59,7 @@ class Draws:
     sizes: Floats
     seed: tuple[int, ...]
     pairs: dict[tuple[int, int], int]
+    is_turned: bool = False
     _random: np.random.Generator = field(init=False)
     _queries: dict[int, _Query] = field(init=False, default_factory=dict)
     _drawn: list[tuple[list[int], Floats, Floats, float]] = field(init=False, default_factory=list)
@@ -99,8 +101,9 @@ class Draws:
         pairs, coefficients, weights = [-1, -1], np.zeros((2, len(self.contrasts))), np.zeros((2, len(self.contrasts)))
         sides = query.measures.sum(axis=1)
         for side in np.flatnonzero(sides > 0).tolist():
-            at = _lot(query.measures[side], lots[side])
-            place = side if order < 0.5 else 1 - side
+            turn = 1 - side if self.is_turned else side
+            at = _lot(query.measures[side], lots[turn])
+            place = turn if order < 0.5 else 1 - turn
             pairs[place], weights[place] = query.pairs[at], query.weights[at]
             coefficients[place] = total * sides[side] / sides.max() / query.measures[side, at] * query.weights[at]
             query.measures[side, at] = 0.0

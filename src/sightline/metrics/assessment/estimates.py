@@ -100,7 +100,9 @@ def _controls(drawn: DrawnPairs, gains: Floats, target: int, judge: Judge) -> tu
         h = judge.predict(drawn.pairs[:first].ravel(), gains)
         here = slice(first, last)
         told = (worth * h[drawn.pairs]).sum(axis=1)
-        left[here] = (judge.weights[:, target] @ h[: len(judge.weights)] - np.cumsum(told) + told)[here]
+        # A sum, not a dot product: over 10,000 pairs that starts threads, which wait for each other on a busy machine.
+        whole = (judge.weights[:, target] * h[: len(judge.weights)]).sum()
+        left[here] = (whole - np.cumsum(told) + told)[here]
         control[here] = (part * h[drawn.pairs]).sum(axis=1)[here] - left[here]
         span[here] = h.max() - h.min()
         first, last = last, last * 3 // 2

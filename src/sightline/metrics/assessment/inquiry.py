@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, islice
 from typing import Literal, TypeAlias
@@ -43,7 +43,9 @@ class Inquiry:
 
     `compare` has a sequence of duels for each two systems, each estimating second − first. `score` has one sequence for
     all scores; its differences are estimated too, from more decisions. Levels are for all intervals together (union
-    bound). `judge` holds a model's probabilities that items are relevant, where there are any.
+    bound). `judge` holds a model's probabilities that items are relevant, where there are any. What is asked
+    about two systems depends on the seed, their `names` and their results alone, not on their order or on other
+    systems: decisions are of use when systems are named in another order, and when one joins.
     """
 
     pool: RankedPool
@@ -51,6 +53,7 @@ class Inquiry:
     seed: int = 0
     level: float = 0.95
     judge: Mapping[Item, float] = field(default_factory=dict)
+    names: Sequence[str] = ()
     twos: list[Two] = field(init=False)
     _numbers: dict[Item, int] = field(init=False)
     _items: list[Item] = field(init=False, default_factory=list)
@@ -65,12 +68,16 @@ class Inquiry:
         contrasts = differences if duels else [np.concatenate([unit, *differences])]
         judged = self._judged_items()
         self._numbers = {item: number for number, item in enumerate(judged)}
-        sized = zip(contrasts, *side_sizes(self.pool, contrasts, duels), strict=True)
+        turned = [bool(self.names) and self.names[first] > self.names[second] for first, second in self.twos]
+        sized = zip(contrasts, turned if duels else [False], *side_sizes(self.pool, contrasts, duels), strict=True)
         self._sequences = [
-            _Sequence(Draws(self.pool, one, duels, sizes, (self.seed, at), self._numbers), self._judge(judged, one),
-                      (float(unasked[0]), float(unasked[1])))
-            for at, (one, sizes, unasked) in enumerate(sized)
-        ]  # fmt: skip
+            _Sequence(
+                Draws(self.pool, one, duels, sizes, (self.seed, 0), self._numbers, turn),
+                self._judge(judged, one),
+                (float(unasked[0]), float(unasked[1])),
+            )
+            for one, turn, sizes, unasked in sized
+        ]
 
     def _judged_items(self) -> dict[Item, Floats]:
         """Weights of the items that the judge said something of."""

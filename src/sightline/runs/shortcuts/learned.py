@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.benchmark.copy_detection import LookPair
-from sightline.corpus.near_duplicates import connected
+from sightline.corpus.near_duplicates import chained, connected
 from sightline.metrics.scope import Scopes
 from sightline.metrics.statistics.auc import fit_logistic
 from sightline.runs.shortcuts.features import FeatureGroup
@@ -104,13 +104,10 @@ def _sides(
 
 def _groups(benchmark: Benchmark, rows: Mapping[str, int], copies: Sequence[LookPair]) -> Codes:
     """The number of each picture's group: copies, and what a scan found to be one picture or one moment."""
-    links = [(rows[pair.first], rows[pair.second]) for pair in copies]
-    for group in benchmark.corpus.groups:
-        if group.kind in ("duplicate", "burst"):
-            members = [rows[id_] for id_ in group.pictures if id_ in rows]
-            links += [(members[0], other) for other in members[1:]]
+    groups = (group.pictures for group in benchmark.corpus.groups if group.kind in ("duplicate", "burst"))
+    alike = (*groups, *((pair.first, pair.second) for pair in copies))
     number = np.arange(len(rows))
-    for joined in connected(len(rows), np.array(links, dtype=np.intp).reshape(-1, 2)):
+    for joined in connected(len(rows), chained([rows[id_] for id_ in one if id_ in rows] for one in alike)):
         number[joined] = joined[0]
     dense: Codes = np.unique(number, return_inverse=True)[1].astype(np.intp)
     return dense

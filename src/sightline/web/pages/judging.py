@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sightline.assessment import GRADES, HALF_WIDTH, METRIC, Assessment, Grade, Pair, assess
+from sightline.assessment import GRADES, HALF_WIDTH, METRIC, UNIT, Assessment, Grade, Pair, assess
 from sightline.metrics.assessment.inquiry import Goal
 from sightline.metrics.comparison import PairedComparison
 from sightline.runs.folder import ATTEMPTS, HEADER
@@ -102,6 +102,7 @@ class KnownSoFar:
     outlook: str | None
     "What half an hour can settle, before anything was decided."
     notes: tuple[str, ...]
+    "What must be known of the systems: failures, unknown ids, what nobody could tell."
 
 
 def judging(request: Request) -> Response:
@@ -128,6 +129,7 @@ def judging(request: Request) -> Response:
         grades=GRADES,
         half_widths=HALF_WIDTHS,
         metric=METRIC,
+        unit=UNIT,
         guidelines=_guidelines(loaded.folder),
         shares_name=request.query_params.get("shared") == "1",
         can_undo=request.query_params.get("undo") == "1",
@@ -191,7 +193,7 @@ def known_so_far(assessment: Assessment) -> KnownSoFar:
         assessment.spent,
         None if agreement is None else str(agreement),
         None if assessment.spent else str(assessment.outlook()),
-        compared.notes,
+        compared.notes[1:],
     )
 
 
