@@ -5,8 +5,6 @@ At the end: which failures and notes concern the metrics that a reader asked for
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 from sightline.display import Rows, Table, html_table
 from sightline.english import counted
 from sightline.errors import UserError, did_you_mean
-from sightline.io.files import PathLike, write_whole
+from sightline.io.files import PathLike, csv_bytes, write_whole
 from sightline.io.jsonl import read_json, write_json
 from sightline.metrics.blind_rows import BaselineScore
 from sightline.metrics.labels.corrected import Corrected, Worth
@@ -288,7 +286,9 @@ def write_scores(scores: Scores, run_folder: PathLike) -> None:
     if scores.benchmark_folder is not None:
         with suppress(ValueError):  # On another drive.
             content["benchmark_folder"] = Path(os.path.relpath(scores.benchmark_folder, folder)).as_posix()
-    write_whole(folder / PER_TASK_FILE, _csv(scores))
+    records = scores.records()
+    columns = () if records else ("task", "attempt", "kind", "status", *scores.metrics)
+    write_whole(folder / PER_TASK_FILE, csv_bytes(records, columns))
     write_json(folder / SCORES_FILE, content)
 
 
@@ -330,16 +330,6 @@ def _form() -> TypeAdapter[Scores]:
     from pydantic import TypeAdapter
 
     return TypeAdapter(Scores)
-
-
-def _csv(scores: Scores) -> bytes:
-    records = scores.records()
-    text = io.StringIO()
-    names = records[0].keys() if records else ("task", "attempt", "kind", "status", *scores.metrics)
-    writer = csv.DictWriter(text, fieldnames=list(names), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(records)
-    return text.getvalue().encode()
 
 
 def missing_note(rows: Iterable[TaskScore], tasks: int) -> str | None:

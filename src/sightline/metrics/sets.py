@@ -15,6 +15,7 @@ from sightline.metrics.context import Context
 from sightline.metrics.ranked_batch import order_of
 from sightline.metrics.registry import Metric, MetricSpec, register
 from sightline.types import Failure, PictureSet, Prediction, Ranking, Relevance, Truth
+from sightline.types.truth import relevant_pictures
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +64,8 @@ def overlap(
 
 
 def _true(truth: Truth) -> set[str]:
-    if isinstance(truth, PictureSet):
-        return set(truth.pictures)
-    if isinstance(truth, Relevance):
-        return {picture for picture, grade in truth.grades.items() if grade >= 1}
+    if isinstance(truth, PictureSet | Relevance):
+        return set(relevant_pictures(truth))
     raise UserError(
         f"a set metric can't use a truth of the form {name_of(type(truth))}.", "ask it of select and rank tasks only"
     )

@@ -20,7 +20,7 @@ from sightline.benchmark.folder import read_benchmark
 from sightline.display import Table, html_table, interval_bar, quiet
 from sightline.english import counted, some
 from sightline.errors import UserError
-from sightline.io.files import PathLike, as_path
+from sightline.io.files import PathLike, as_path, csv_bytes, write_files
 from sightline.io.jsonl import dump
 from sightline.metrics.comparison import RunOrder, SystemStanding
 from sightline.metrics.scores import Scores, lowest_grade
@@ -28,7 +28,6 @@ from sightline.metrics.tables import grade_blocks, trust_text, warning_blocks, w
 from sightline.plain_text import one_line, text_table
 from sightline.reports.blocks import Row, TableBlock, numeric
 from sightline.reports.markdown import plain, table_lines
-from sightline.reports.output import csv_bytes, write_files
 from sightline.reports.scored_run import (
     ReportedRun,
     RunSpending,
