@@ -21,7 +21,6 @@ from sightline.io.files import PathLike, csv_bytes, write_whole
 from sightline.io.jsonl import read_json, write_json
 from sightline.metrics.blind_rows import BaselineScore
 from sightline.metrics.labels.corrected import Corrected, Worth
-from sightline.metrics.sets import Abstention
 from sightline.metrics.statistics.repeats import Repeated
 from sightline.plain_text import text_table
 from sightline.types import Estimate, ScoreWarning, TaskKind
@@ -103,6 +102,44 @@ class RecallAt:
 
     k: int
     found: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Abstention:
+    """How often a system rightly returned nothing. A failure is neither an answer nor an abstention.
+
+    `tasks`: all of them; `empty`: those with nothing to find; `abstained`: those answered with nothing; `right`: both;
+    `false_answers`: something returned where there is nothing; `failures`: no prediction at all.
+    Each measure is None when nothing is under its fraction line.
+    """
+
+    tasks: int
+    empty: int
+    abstained: int
+    right: int
+    false_answers: int
+    failures: int
+
+    @property
+    def precision(self) -> float | None:
+        """right / abstained."""
+        return self.right / self.abstained if self.abstained else None
+
+    @property
+    def recall(self) -> float | None:
+        """right / empty."""
+        return self.right / self.empty if self.empty else None
+
+    @property
+    def f1(self) -> float | None:
+        """2 · right / (abstained + empty)."""
+        size = self.abstained + self.empty
+        return 2 * self.right / size if size else None
+
+    @property
+    def false_answer_rate(self) -> float | None:
+        """false_answers / empty."""
+        return self.false_answers / self.empty if self.empty else None
 
 
 @dataclass(frozen=True, slots=True)
