@@ -350,7 +350,7 @@ def test_an_unknown_id_in_the_plan_is_a_failure_of_that_query_alone(tmp_path: Pa
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"retrievers": ("vektors",)}, 'did you mean "vectors"'),
+        ({"retrievers": ("vektors",)}, 'Did you mean "vectors"'),
         ({"panel": ("nobody",)}, "is not a model name"),
     ],
 )

@@ -146,7 +146,7 @@ def refused(cli: Any, options: list[object], message: str) -> None:
 def test_bad_input_gets_a_message_with_the_fix(cli: Any, tmp_path: Path) -> None:
     refused(cli, files(tmp_path, notes(1), seeds=1), "only one annotated picture")
     refused(cli, files(tmp_path, []), "no annotated picture")
-    refused(cli, files(tmp_path, config='[plan]\ncore_facets = ["plce"]\n'), 'did you mean "place"?')
+    refused(cli, files(tmp_path, config='[plan]\ncore_facets = ["plce"]\n'), 'Did you mean "place"?')
     refused(cli, files(tmp_path, config='[plan]\nstrategy = "tier"\n'), 'Did you mean "tiers"?')
     nothing = "[plan]\npositives = 0\nneutrals = 0\nhard = 0\nnear = 0\neasy = 0\n"
     refused(cli, files(tmp_path, config=nothing), "are all 0")

@@ -20,7 +20,7 @@ from sightline.benchmark.formats.benchmaker_reader import ATTRIBUTION
 from sightline.calls.batches.manager import Requests
 from sightline.config import Config
 from sightline.config.settings import AnnotateSettings
-from sightline.errors import UserError, nearest
+from sightline.errors import UserError, did_you_mean
 from sightline.models.failures import failure
 from sightline.models.json_schema import strict_object
 from sightline.models.protocols import ChatModel
@@ -120,11 +120,9 @@ class AnnotationQuestions:
             raise UserError(f'"{both[0]}" is both a facet and a flag.', "rename one of them in [annotate]")
         for name in (*self.columns, *self.settings.metadata_columns):
             if name not in columns:
-                near = nearest(name, columns)
-                hint = f'did you mean "{near}"? ' if near else ""
                 raise UserError(
                     f'the annotation prompt speaks of the metadata column "{name}", which no picture has.',
-                    f"{hint}There are: {', '.join(sorted(columns))}",
+                    did_you_mean(name, columns, f"There are: {', '.join(sorted(columns))}"),
                 )
 
     @property

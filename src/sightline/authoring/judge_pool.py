@@ -29,7 +29,7 @@ from sightline.authoring.project_files import (
 )
 from sightline.config import Config
 from sightline.config.settings import ColumnSettings, JudgeSettings
-from sightline.errors import MissingExtraError, UserError, nearest
+from sightline.errors import MissingExtraError, UserError, did_you_mean
 from sightline.io.jsonl import write_jsonl
 from sightline.metrics.labels.rare_counts import Total, weighted_count
 from sightline.metrics.statistics.intervals import wilson
@@ -140,12 +140,8 @@ def check_retrievers(settings: JudgeSettings) -> tuple[str, ...]:
     """The configured ways of searching; one that there is not is refused."""
     for name in settings.retrievers:
         if name not in METHODS:
-            near = nearest(name, METHODS)
-            hint = f'did you mean "{near}"? ' if near else ""
-            raise UserError(
-                f'judge.retrievers names "{name}", which is not a way of searching.',
-                f"{hint}There are: {', '.join(METHODS)}",
-            )
+            hint = did_you_mean(name, METHODS, f"There are: {', '.join(METHODS)}")
+            raise UserError(f'judge.retrievers names "{name}", which is not a way of searching.', hint)
     return settings.retrievers
 
 

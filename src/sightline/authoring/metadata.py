@@ -13,7 +13,7 @@ from sightline.authoring.project_files import StrictProblems
 from sightline.authoring.stage import StageResult
 from sightline.benchmark.formats.rows import read_rows
 from sightline.corpus.metadata_table import read_metadata_rows
-from sightline.errors import UserError, nearest
+from sightline.errors import UserError, did_you_mean
 from sightline.io.jsonl import LineError, read_jsonl, write_jsonl
 
 _TARGETS = (files.ANNOTATIONS, files.JUDGMENTS, files.SIMILARITY)
@@ -72,8 +72,7 @@ class MetadataStage:
         there = {name for values in known.values() for name in values}
         for name in self.columns and wanted:
             if name not in there:
-                near = nearest(name, there)
-                hint = f'did you mean "{near}"?' if near else f"there are: {', '.join(sorted(there)) or 'none'}"
+                hint = did_you_mean(name, there, f"There are: {', '.join(sorted(there)) or 'none'}")
                 raise UserError(f'no picture has a column "{name}".', hint)
 
 

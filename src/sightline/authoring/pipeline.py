@@ -30,7 +30,7 @@ from sightline.calls.session import Session
 from sightline.display import Table, html_table, quiet
 from sightline.engine.user_functions import UserFunction
 from sightline.english import counted
-from sightline.errors import UserError, nearest
+from sightline.errors import UserError, did_you_mean, nearest
 from sightline.io.files import PathLike, as_path, optional_path
 from sightline.models.protocols import Embedder
 from sightline.types import Benchmark
@@ -84,9 +84,7 @@ class StageOptions:
 def one_stage(name: str, folder: Path | None, by: StageOptions) -> AuthoringStage:
     """The stage of that name."""
     if name not in STAGES:
-        near = nearest(name, STAGES)
-        hint = f'did you mean "{near}"?' if near else f"there are: {', '.join(STAGES)}"
-        raise UserError(f'there is no stage "{name}".', hint)
+        raise UserError(f'there is no stage "{name}".', did_you_mean(name, STAGES, f"There are: {', '.join(STAGES)}"))
     return STAGES[name](folder, by)
 
 
@@ -322,8 +320,7 @@ def _chosen(stage: str | AuthoringStage | None, folder: Path | None, by: StageOp
 def _named(given: Mapping[str, PathLike]) -> dict[str, Path]:
     for name in given:
         if name not in files.FILES:
-            near = nearest(name, files.FILES)
-            hint = f'did you mean "{near}"?' if near else f"there are: {', '.join(files.FILES)}"
+            hint = did_you_mean(name, files.FILES, f"There are: {', '.join(files.FILES)}")
             raise UserError(f'a project has no file called "{name}".', hint)
     return {name: as_path(path, f"the file of {name}") for name, path in given.items()}
 
@@ -339,8 +336,7 @@ def check_settings(project: Project) -> None:
     for setting in ("core_facets", "off_facets", "diversity_facets"):
         for name in getattr(config.plan, setting):
             if name not in answers:
-                near = nearest(name, answers)
-                hint = f'did you mean "{near}"?' if near else "add it to [annotate.taxonomy] or annotate.flags"
+                hint = did_you_mean(name, answers, "Add it to [annotate.taxonomy] or annotate.flags.")
                 raise UserError(f'plan.{setting} names "{name}", which no annotation will have.', hint)
 
 

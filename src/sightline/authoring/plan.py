@@ -35,7 +35,7 @@ from sightline.authoring.stage import StageResult, free_plan
 from sightline.config import Config
 from sightline.config.settings import PlanSettings
 from sightline.english import counted
-from sightline.errors import UserError, nearest
+from sightline.errors import UserError, did_you_mean
 from sightline.models.built_in import PHOTOS, find_built_in
 from sightline.types import Annotation, Picture, Tier
 
@@ -210,10 +210,8 @@ def check_facets(table: PictureTable, settings: PlanSettings) -> list[str]:
     for setting in ("core_facets", "off_facets", "diversity_facets"):
         for name in getattr(settings, setting):
             if name not in table.facets:
-                near = nearest(name, table.facets)
-                hint = f'did you mean "{near}"? ' if near else ""
-                known = ", ".join(table.facets) or "none at all"
-                raise UserError(f'plan.{setting} names "{name}", which no annotation has.', f"{hint}They have: {known}")
+                hint = did_you_mean(name, table.facets, f"They have: {', '.join(table.facets) or 'none at all'}")
+                raise UserError(f'plan.{setting} names "{name}", which no annotation has.', hint)
     found = []
     stray = [name for name in settings.off_facets if name not in settings.core_facets]
     if stray:

@@ -25,14 +25,14 @@ from sightline.io.append_only_file import AppendOnlyFile
 from sightline.io.files import PathLike, whole_folder
 from sightline.io.jsonl import read_json
 from sightline.io.temporary_files import is_temporary, remove_temporary_files
+from sightline.metrics.scores import PER_TASK_FILE, SCORES_FILE
 from sightline.runs import integrity
 from sightline.runs.integrity import changed_blobs, changes, seal, sum_of, write_run_header
 from sightline.runs.records import FORMS, LedgerRecord, PredictionRecord, RunRecord, from_attempt, to_attempt
 from sightline.types import Attempt, Json, LedgerEntry, Run
 
 HEADER, TRAJECTORIES, BLOBS = integrity.HEADER, integrity.TRAJECTORIES, integrity.BLOBS
-SCORES = "scores.json"
-PER_TASK = "per_task.csv"
+SCORES, PER_TASK = SCORES_FILE, PER_TASK_FILE
 ATTRIBUTION = "attribution.json"
 """Beside `scores.json` in the folder of an agent's run."""
 
@@ -145,9 +145,11 @@ _MUST_AGREE = ("benchmark", "benchmark_checksum", "system", "parameters", "seed"
 
 
 class RunWriter:
-    """A RUN folder that grows by attempts and ledger entries; for one process and one thread.
+    """A RUN folder that grows by attempts and ledger entries, new or begun before; for one process and one thread.
 
-    Once `append` or `entry` has returned, what it was given survives a `kill -9`.
+    Once `append` or `entry` has returned, what it was given survives a `kill -9`. `header` is a run without attempts.
+    To go on, benchmark, system, parameters and seed must be the same; limits may change, and of several numbers of
+    tasks the largest counts.
     """
 
     def __init__(self, folder: PathLike, header: Run) -> None:
@@ -167,15 +169,6 @@ class RunWriter:
             self._done = {key_of(attempt) for _, attempt in rows}
             self._is_changed = self._look_for_changes()
             self._files = files.pop_all()
-
-    @classmethod
-    def open(cls, folder: PathLike, header: Run) -> RunWriter:
-        """Begin a run, or go on with one; `header` is a run without attempts.
-
-        To go on, benchmark, system, parameters and seed must be the same; limits may change, and of several numbers of
-        tasks the largest counts.
-        """
-        return cls(folder, header)
 
     @property
     def done(self) -> frozenset[tuple[str, int]]:

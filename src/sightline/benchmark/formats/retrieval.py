@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 from sightline.benchmark.formats.base import Complaints, FormatOptions
 from sightline.corpus.names import file_uri
 from sightline.english import counted
-from sightline.errors import UserError, nearest
+from sightline.errors import UserError, did_you_mean
 from sightline.io.files import picture_path
 from sightline.types import Attempt, Benchmark, Corpus, Failure, Picture, PictureSet, Ranking, Relevance, Run, Task
 from sightline.types.truth import grades_of
@@ -235,9 +235,8 @@ def check_options(options: FormatOptions, *known: str) -> None:
     """Refuse an `--option` that the format does not have."""
     for key in options.extra:
         if key not in known:
-            near = nearest(key, known)
-            has = f"it has {', '.join(known)}" if known else "it has none"
-            raise UserError(f'this format has no option "{key}".', f'did you mean "{near}"?' if near else has)
+            has = f"It has {', '.join(known)}." if known else "It has none."
+            raise UserError(f'this format has no option "{key}".', did_you_mean(key, known, has))
 
 
 def whole_number(value: object) -> int | None:
