@@ -32,7 +32,7 @@ from sightline.config.settings import ColumnSettings, JudgeSettings
 from sightline.errors import MissingExtraError, UserError, did_you_mean
 from sightline.io.jsonl import write_jsonl
 from sightline.metrics.labels.rare_counts import Total, weighted_count
-from sightline.metrics.statistics.intervals import wilson
+from sightline.metrics.statistics.intervals import effective_count, wilson
 from sightline.models.protocols import Embedder
 from sightline.retrieval.methods import METHODS
 from sightline.types import Annotation, Estimate, Picture, SearchQuery, Tier
@@ -305,7 +305,7 @@ def _draw(pools: Sequence[QueryPool], relevant: Mapping[str, Mapping[str, bool]]
     if not len(hit):
         return _Drawn(0, outside)
     mean = float(np.average(hit, weights=weight))
-    low, high = wilson(mean, float(weight.sum() ** 2 / (weight**2).sum()), _LEVEL)
+    low, high = wilson(mean, effective_count(weight), _LEVEL)
     rate = Estimate(mean, low, high, len(hit), 0, mean, _LEVEL, "wilson")
     missed = Total(mean * outside, low * outside, high * outside)
     if hits[1]:
