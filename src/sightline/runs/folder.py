@@ -9,7 +9,7 @@ import logging
 import re
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from sightline.benchmark.problems import Problem, ProblemsError, Report, explain, stop
 from sightline.benchmark.provenance import SHOW_ANNOTATIONS
-from sightline.benchmark.table import TableSource, plain_table, read_header, table
+from sightline.benchmark.table import OpenFolder, TableSource, plain_table, read_header, table
 from sightline.engine.user_functions import function_name
 from sightline.english import listed
 from sightline.errors import UserError, explained
@@ -116,18 +116,10 @@ def blob_path(folder: PathLike, sha256: str) -> Path:
     return Path(folder) / BLOBS / sha256
 
 
-@dataclass(frozen=True, slots=True)
-class OpenRun:
-    """A RUN folder whose `run.json` has been read, and the tables beside it."""
-
-    header: RunRecord
-    source: TableSource
-
-
-def open_run(folder: PathLike, report: Report) -> OpenRun:
+def open_run(folder: PathLike, report: Report) -> OpenFolder[RunRecord]:
     """Read `run.json`; what is wrong with the tables later goes to `report`."""
     header = read_header(folder, HEADER, "run", RunRecord)
-    return OpenRun(header, TableSource(Path(folder), report, growing=True))
+    return OpenFolder(header, TableSource(Path(folder), report, growing=True))
 
 
 def write_header(run: Run, folder: Path, before: RunRecord | None = None) -> None:
