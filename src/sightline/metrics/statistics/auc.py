@@ -98,7 +98,8 @@ def _influences(scores: Floats, labels: NDArray[np.bool_], queries: Codes) -> Au
 
 def _worth(clusters: Codes, weights: Floats) -> int:
     """How many clusters of equal weight these are worth (Kish)."""
-    return round(effective_count(np.bincount(clusters, weights)))
+    sums: Floats = np.bincount(clusters, weights).astype(np.float64)
+    return round(effective_count(sums))
 
 
 def _judged(value: float, spread: float, df: int, queries: int, level: float) -> WithinAuc:
