@@ -18,7 +18,6 @@ from pathlib import Path
 from random import Random
 from typing import Any, ClassVar
 
-from sightline.reason.questions import shown_in
 from sightline.types import Benchmark, Choice, Task
 from sightline_world.choose import choose_task
 from sightline_world.choose.benchmark import write_choose_benchmark
@@ -67,7 +66,7 @@ class StandIn(BaseHTTPRequestHandler):
 
 def _is_whole(task: Task, words: str, seen: list[str | None]) -> bool:
     texts = [part for part in task.prompt if isinstance(part, str)]
-    return seen == [ref.id for ref in shown_in(task)] and all(text in words for text in texts)
+    return seen == [ref.id for ref in task.shown] and all(text in words for text in texts)
 
 
 def _print(content: bytes) -> bytes:

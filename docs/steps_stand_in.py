@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from sightline.benchmark.folder import write_benchmark_elsewhere
-from sightline.reason.questions import shown_in
 from sightline.types import Benchmark, Box, Choice
 from sightline_world.choose import choose_task
 from sightline_world.choose.benchmark import write_choose_benchmark
@@ -32,7 +31,7 @@ def made() -> Benchmark:
 
 def reply(exact: Benchmark, task: str) -> dict[str, Any]:
     """The exact steps of a question, in the form in which a model is to give them."""
-    truth, refs = exact.truth[task], [ref.id for ref in shown_in(exact.tasks[task])]
+    truth, refs = exact.truth[task], [ref.id for ref in exact.tasks[task].shown]
     assert isinstance(truth, Choice)
     said: dict[str, Any] = {"captions": [], "answer": truth.option}
     for step in truth.steps:

@@ -27,7 +27,8 @@ from sightline.runs.folder import HEADER as RUN_FILE
 from sightline.runs.folder import key_of, read_run, write_run
 from sightline.runs.folder import validate as validate_run
 from sightline.runs.kept_baselines import keep_baselines
-from sightline.types import Benchmark, Corpus, PictureSet, Relevance, Run
+from sightline.types import Benchmark, Corpus, Run
+from sightline.types.truth import grades_of
 
 if TYPE_CHECKING:
     from sightline.calls.session import Session
@@ -241,15 +242,11 @@ def summarise(benchmark: Benchmark, folder: Path) -> ImportSummary:
     for task in benchmark.tasks.values():
         for name, values in task.labels.items():
             labels.setdefault(name, Counter()).update(values)
-    judgments = 0
-    for truth in benchmark.truth.values():
-        judgments += len(truth.grades) if isinstance(truth, Relevance) else 0
-        judgments += len(truth.pictures) if isinstance(truth, PictureSet) else 0
     places = (picture_path(picture.uri, folder) for picture in benchmark.corpus.pictures.values())
     missing = sum(place is not None and not place.is_file() for place in places)
     return ImportSummary(
         tasks=len(benchmark.tasks),
-        judgments=judgments,
+        judgments=sum(len(grades_of(truth)) for truth in benchmark.truth.values()),
         pictures=len(benchmark.corpus.pictures),
         missing_pictures=missing,
         labels={name: dict(counts.most_common()) for name, counts in sorted(labels.items())},

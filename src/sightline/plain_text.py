@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shutil
 import unicodedata
@@ -37,6 +38,18 @@ def signed(value: float, places: int = 3) -> str:
     while size > 1e-9 and round(size, places) == 0:
         places += 1
     return f"{value:+z.{places}f}"
+
+
+def dollars(usd: float) -> str:
+    """An amount as people read it: to the cent from a dollar on, below that with two digits that count."""
+    if usd == 0 or usd >= 0.995:
+        return f"${usd:,.2f}"
+    return f"${usd:.{max(2, 1 - math.floor(math.log10(usd)))}f}"
+
+
+def cut(text: str, longest: int) -> str:
+    """A text, or as many of its letters as fit before an ellipsis."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def short(text: str, limit: int) -> str:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from sightline.errors import SightlineError, UserError, nearest
+from sightline.errors import SightlineError, UserError, did_you_mean
 
 _log = logging.getLogger(__name__)
 
@@ -288,9 +288,7 @@ def unknown(group: str, name: str, message: str, known: Iterable[str] | None = N
             f"pip install {_WORLD_PACKAGE} (in a checkout: pip install packages/{_WORLD_PACKAGE})",
         )
     listed = names(group) if known is None else tuple(known)
-    near = nearest(name.lower(), listed)
-    hint = f'Did you mean "{near}"? ' if near else ""
-    return UserError(message, f"{hint}Known: {', '.join(listed)}")
+    return UserError(message, did_you_mean(name.lower(), listed, f"Known: {', '.join(listed)}"))
 
 
 @dataclass(frozen=True, slots=True)

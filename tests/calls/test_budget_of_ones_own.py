@@ -34,6 +34,8 @@ from sightline.mining.project import MiningSettings, OwnerRules
 from sightline.models.embedders.pipeline import embed_texts
 from sightline.pictures import scan
 from sightline.reason.ablations import Ablations
+from sightline.reason.curriculum.measure import ChatReader
+from sightline.reason.curriculum.reader import BlindQuestion
 from sightline.reason.difficulty.pass_rate import BucketRule
 from sightline.reason.difficulty.pipeline import measure_by_judge, measure_by_samples
 from sightline.reason.difficulty.sampling import SamplingSettings
@@ -111,6 +113,11 @@ def mine(folder: Path, asking: CallOptions) -> object:
     scan(folder / "pictures", workspace=folder / "ws")
     settings = MiningSettings(MODEL, writer=MODEL, rules=OwnerRules(pictures=1, coverage=0.0, events=1, days=0))
     return Mining(Session(folder / "ws", CONFIG, asking), folder / "mine", settings, Colours()).run("parse")
+
+
+def leakage(folder: Path, asking: CallOptions) -> object:
+    question = BlindQuestion("It is red.", {"A": "red", "B": "blue"}, "A")
+    return ChatReader(MODEL, Session(folder / "ws", CONFIG, asking)).guesses([question])
 
 
 def think(folder: Path, asking: CallOptions) -> object:
@@ -232,6 +239,7 @@ VERBS: list[Verb] = [
     embed,
     judge,
     judge_answers,
+    leakage,
     many,
     mine,
     query,

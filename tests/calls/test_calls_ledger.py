@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from journal_tools import record_all
 from sightline.calls.journal import Journal
 from sightline.calls.journal_tables import Call
-from sightline.calls.ledger import dollars, read_ledger
+from sightline.calls.ledger import read_ledger
 from sightline.errors import UserError
+from sightline.plain_text import dollars
 from sightline.types import ChatReply, Failure, Usage
 
 

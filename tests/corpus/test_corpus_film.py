@@ -242,7 +242,7 @@ def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         names = {"missing_decoders": lambda: ("video",)} if module.endswith("scan") else {"has_video": lambda: False}
         for name, value in names.items():
             monkeypatch.setattr(f"{module}.{name}", value)
-    monkeypatch.setattr("sightline.corpus.scan.map_in_processes", _here)
+    monkeypatch.setattr("sightline.pictures.file_map", lambda _: _here)
     found = scan(tmp_path / "photos", workspace=tmp_path / "ws")
     (kind,) = found.skipped_kinds
     assert found.skipped == {"video": 1} and kind.kind == "videos" and str(kind) == "videos: 1 .mp4 (a.mp4)"

@@ -9,7 +9,7 @@ import pytest
 
 from reason.reason_tools import reasoning, reasoning_of
 from sightline.models.structured_output import ReplySchema
-from sightline.reason.questions import TaskQuestion, shown_in
+from sightline.reason.questions import TaskQuestion
 from sightline.reason.steps.annotation import Reasoning, check_reply, read_reasoning
 from sightline.reason.steps.checks import has_steps, question_faults, step_faults
 from sightline.types import Answer, Box, Choice, Option, PictureRef, Step, Task
@@ -30,7 +30,7 @@ def test_exact_steps_have_no_faults_and_survive_the_form_of_a_reply() -> None:
     for made in choose_tasks(12, seed=11):
         assert has_steps(made.truth) and not question_faults(made.task, made.truth)
         assert step_faults(made.task, made.truth, made.truth.steps) == ()
-        question, refs = TaskQuestion(made.task, made.truth, {}), shown_in(made.task)
+        question, refs = TaskQuestion(made.task, made.truth, {}), made.task.shown
         said = reasoning_of(made.truth.steps, refs, made.truth.option or "")
         again = read_reasoning(question, said)
         assert again.faults == () and again.steps == made.truth.steps

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.english import counted, listed
-from sightline.plain_text import signed
+from sightline.plain_text import dollars, signed
 from sightline.reports.charts import linear, logarithmic
 from sightline.reports.scored_run import spending
-from sightline.reports.text import estimate, money, p_value, score, seconds
+from sightline.reports.text import estimate, p_value, score, seconds
 from sightline.types import Estimate, LedgerEntry
 
 
@@ -28,7 +28,7 @@ from sightline.types import Estimate, LedgerEntry
     ],
 )
 def test_money(usd: float, said: str) -> None:
-    assert money(usd) == said
+    assert dollars(usd) == said
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import sys
 from sightline.runs.folder import RunWriter
 from sightline.types import Attempt, LedgerEntry, Run, Text
 
-with RunWriter.open(sys.argv[1], Run("bench", "system", ())) as writer:
+with RunWriter(sys.argv[1], Run("bench", "system", ())) as writer:
     done = writer.done
     for number in itertools.count():
         if ("task", number) in done:

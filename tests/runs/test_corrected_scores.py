@@ -18,7 +18,7 @@ from sightline.metrics.comparison import Comparison, compare
 from sightline.metrics.evaluation import evaluate
 from sightline.metrics.labels.corrected import Corrected, within
 from sightline.metrics.scores import Scores, read_scores, write_scores
-from sightline.runs.corrected_scores import corrected_scores, with_corrections
+from sightline.runs.corrected_scores import with_corrections
 from sightline.types import Attempt, Benchmark, Corpus, Judgment, Picture, Ranking, Relevance, Review, Run, Task
 
 QUERIES, POOL = 50, 8
@@ -74,7 +74,7 @@ def test_the_correction_has_no_bias_and_its_intervals_hold() -> None:
         made, truth, run = judged(seed)
         scores = evaluate(made, run, ("p@5",), resamples=20)
         real = precision(truth, run)
-        found = corrected_scores(decided(made, truth, 100), run, scores)["p@5"]
+        found = with_corrections(scores, decided(made, truth, 100), run).corrected["p@5"]
         misses.append(found.mean - real)
         held.append(found.low <= real <= found.high)
         plain.append(precision(made, run) - real)
@@ -86,13 +86,13 @@ def test_the_correction_has_no_bias_and_its_intervals_hold() -> None:
 def test_without_a_draw_or_with_a_part_of_the_tasks_nothing_is_corrected() -> None:
     made, truth, run = judged(0)
     scores = evaluate(made, run, ("p@5",), resamples=20)
-    assert corrected_scores(made, run, scores) == {}
+    assert with_corrections(scores, made, run).corrected == {}
     people = decided(made, truth, 100)
-    assert corrected_scores(replace(people, reviews=people.reviews[:60]), run, scores) == {}
+    assert with_corrections(scores, replace(people, reviews=people.reviews[:60]), run).corrected == {}
     part = evaluate(made, run, ("p@5",), resamples=20, limit=10)
-    assert corrected_scores(people, run, part) == {}
+    assert with_corrections(part, people, run).corrected == {}
     given = replace(people, card={CARD_FIELD: Provenance("given").to_json()})
-    assert corrected_scores(given, run, scores) == {}
+    assert with_corrections(scores, given, run).corrected == {}
 
 
 def follows(truth: Benchmark, seed: int, system: str) -> Run:

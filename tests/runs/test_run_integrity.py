@@ -67,7 +67,7 @@ def test_the_scores_themselves_and_the_ledger_are_held_against_their_checksums(s
 
 
 def test_a_file_that_is_gone_or_longer_is_a_change(tmp_path: Path) -> None:
-    with RunWriter.open(tmp_path, HEADER) as writer:
+    with RunWriter(tmp_path, HEADER) as writer:
         writer.append(Attempt("a", Text("1")))
         writer.entry(LedgerEntry("run", "m"))
     line = b'{"task_id":"b","attempt":0,"text":"2"}\n'
@@ -81,21 +81,21 @@ def test_a_file_that_is_gone_or_longer_is_a_change(tmp_path: Path) -> None:
 
 
 def test_a_run_that_goes_on_after_a_kill_is_no_change_and_what_was_there_before_still_is(tmp_path: Path) -> None:
-    with RunWriter.open(tmp_path, HEADER) as writer:
+    with RunWriter(tmp_path, HEADER) as writer:
         writer.append(Attempt("a", Text("1")))
-    killed = RunWriter.open(tmp_path, HEADER)
+    killed = RunWriter(tmp_path, HEADER)
     killed.append(Attempt("b", Text("2")))
     killed._files.close()  # A kill closes files, and writes nothing.
     assert sightline.validate(tmp_path).valid, "it has only grown"
     spoil(tmp_path / "predictions.jsonl", '"1"', '"7"')
     assert not sightline.validate(tmp_path).valid
-    with RunWriter.open(tmp_path, HEADER) as writer:
+    with RunWriter(tmp_path, HEADER) as writer:
         writer.append(Attempt("c", Text("3")))
     assert not sightline.validate(tmp_path).valid, "going on does not bless it"
 
 
 def test_trajectories_and_pictures_are_looked_at_too(tmp_path: Path) -> None:
-    writer = RunWriter.open(tmp_path, HEADER)
+    writer = RunWriter(tmp_path, HEADER)
     (tmp_path / "trajectories").mkdir()
     (tmp_path / "trajectories" / "a.jsonl").write_text('{"step": 1}\n')
     (tmp_path / "blobs").mkdir()

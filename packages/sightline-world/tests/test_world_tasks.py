@@ -22,8 +22,8 @@ from sightline_world.histories import read_shots
 from sightline_world.scene import SceneGraph, Sign, Thing
 from sightline_world.tasks import (
     KINDS,
-    Album,
     MadeTask,
+    TaskAlbum,
     describe,
     details,
     make_tasks,
@@ -45,8 +45,8 @@ from world_lives import WrittenLife
 
 
 @pytest.fixture(scope="module")
-def album(written_life: WrittenLife) -> Album:
-    return Album(written_life.life, written_life.shots.values())
+def album(written_life: WrittenLife) -> TaskAlbum:
+    return TaskAlbum(written_life.life, written_life.shots.values())
 
 
 # --- phrasing -----------------------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ def test_the_pruned_search_finds_the_best_filter(wanted: int, sets: list[int]) -
         assert f1(joint, wanted) == found.f1
 
 
-def test_a_set_that_single_pictures_tell_is_refused(album: Album) -> None:
+def test_a_set_that_single_pictures_tell_is_refused(album: TaskAlbum) -> None:
     filters = Filters(album)
     place, light = Trait("place", (album.shots[0].graph.place,)), Trait("light", (album.shots[0].graph.light,))
     told = album.sight((place, light)).sure
@@ -159,14 +159,14 @@ def test_a_set_that_single_pictures_tell_is_refused(album: Album) -> None:
     assert filters.proof(told, 0.9) is None
 
 
-def test_a_set_that_times_tell_is_refused(album: Album) -> None:
+def test_a_set_that_times_tell_is_refused(album: TaskAlbum) -> None:
     filters = Filters(album)
     event = max(album.occasions, key=lambda each: each.event.pictures).pictures
     assert filters.proof(event, 0.95) is None
     assert filters._in_time(event) == Best(1.0, ("span",))
 
 
-def test_a_task_made_solvable_on_purpose_is_not_made(album: Album) -> None:
+def test_a_task_made_solvable_on_purpose_is_not_made(album: TaskAlbum) -> None:
     """The base is made the whole life, so that the target alone tells: nothing may come out of it."""
     maker = select.SelectMaker(album)
     base = Base("same event", "intra-event", album.dated, "all my days", album.dated, {"in": "other"}, 1)
@@ -175,7 +175,7 @@ def test_a_task_made_solvable_on_purpose_is_not_made(album: Album) -> None:
         assert maker._something(lot, base) is None
 
 
-def test_pictures_with_a_copy_that_tells_no_time_are_never_sought(album: Album) -> None:
+def test_pictures_with_a_copy_that_tells_no_time_are_never_sought(album: TaskAlbum) -> None:
     copied = [shot.duplicate_of for shot in album.shots if shot.taken_at is None and shot.duplicate_of]
     assert copied
     sought = {id_ for made in make_tasks(album, "select", 25) for id_ in made.truth.pictures}  # type: ignore[union-attr]
@@ -186,7 +186,7 @@ def test_pictures_with_a_copy_that_tells_no_time_are_never_sought(album: Album) 
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_no_burst_is_asked_about_twice_and_no_answer_is_a_good_guess(album: Album, seed: int) -> None:
+def test_no_burst_is_asked_about_twice_and_no_answer_is_a_good_guess(album: TaskAlbum, seed: int) -> None:
     made = make_tasks(album, "answer", 90, seed, difficulty=0.0)
     answers: dict[str, Counter[str]] = defaultdict(Counter)
     bursts: Counter[tuple[str, ...]] = Counter()
@@ -206,20 +206,20 @@ def test_no_burst_is_asked_about_twice_and_no_answer_is_a_good_guess(album: Albu
     assert max(found.total() for found in answers.values()) > 6
 
 
-def test_equal_arguments_give_equal_tasks_and_a_longer_list_goes_on(album: Album) -> None:
+def test_equal_arguments_give_equal_tasks_and_a_longer_list_goes_on(album: TaskAlbum) -> None:
     for kind in KINDS:
         few, many = make_tasks(album, kind, 8, seed=3), make_tasks(album, kind, 12, seed=3)
         assert many[:8] == few
         assert make_tasks(album, kind, 8, seed=4) != few
 
 
-def test_the_order_of_the_truth_does_not_matter(written_life: WrittenLife, album: Album) -> None:
+def test_the_order_of_the_truth_does_not_matter(written_life: WrittenLife, album: TaskAlbum) -> None:
     shots = list(written_life.shots.values())
     Random(1).shuffle(shots)
-    assert make_tasks(Album(written_life.life, shots), "select", 6) == make_tasks(album, "select", 6)
+    assert make_tasks(TaskAlbum(written_life.life, shots), "select", 6) == make_tasks(album, "select", 6)
 
 
-def test_harder_tasks_have_more_hops_and_facts(album: Album) -> None:
+def test_harder_tasks_have_more_hops_and_facts(album: TaskAlbum) -> None:
     def mean(kind: str, label: str, difficulty: float) -> float:
         made = make_tasks(album, kind, 30, difficulty=difficulty)  # type: ignore[arg-type]
         return sum(int(each.task.labels[label][0]) for each in made) / len(made)
@@ -236,7 +236,7 @@ def facts(made: MadeTask) -> int:
     return len(found) if isinstance(found, list) else 0
 
 
-def test_labels_say_how_hard_and_what_is_needed(album: Album) -> None:
+def test_labels_say_how_hard_and_what_is_needed(album: TaskAlbum) -> None:
     for kind in KINDS:
         for made in make_tasks(album, kind, 5, difficulty=0.9):
             labels = made.task.labels
@@ -244,27 +244,27 @@ def test_labels_say_how_hard_and_what_is_needed(album: Album) -> None:
             assert {"hops", "needs_zoom", "needs_search", "needs_web", "phrasing"} <= set(labels)
 
 
-def test_wrong_arguments_and_small_lives_are_refused(written_life: WrittenLife, album: Album) -> None:
+def test_wrong_arguments_and_small_lives_are_refused(written_life: WrittenLife, album: TaskAlbum) -> None:
     with pytest.raises(UserError, match="not a kind"):
         make_tasks(album, "choose", 1)
     with pytest.raises(UserError, match="out of range"):
         make_tasks(album, "rank", 1, difficulty=2)
     with pytest.raises(UserError, match="can't make"):
         make_tasks(album, "rank", -1)
-    tiny = Album(written_life.life, list(written_life.shots.values())[:6])
+    tiny = TaskAlbum(written_life.life, list(written_life.shots.values())[:6])
     with pytest.raises(UserError, match="only 0 of 3 select tasks"):
         make_tasks(tiny, "select", 3)
 
 
 @pytest.mark.parametrize("family", FAMILIES[1:])
-def test_every_template_of_sets_can_be_filled(album: Album, family: Family) -> None:
+def test_every_template_of_sets_can_be_filled(album: TaskAlbum, family: Family) -> None:
     for name, make in BASES.items():
         lots = (Lot(album, Random(f"{name}/{number}"), family, 0.5) for number in range(40))
         assert any(make(lot) for lot in lots), name
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_unseen_family_is_only_for_whoever_asks_for_it(album: Album, kind: TaskKind) -> None:
+def test_the_unseen_family_is_only_for_whoever_asks_for_it(album: TaskAlbum, kind: TaskKind) -> None:
     drawn = make_tasks(album, kind, 12, 3)
     unseen = make_tasks(album, kind, 12, 3, phrasing="unseen")
     assert {task.task.labels["phrasing"] for task in drawn} == {("training",), ("held-out",)}
@@ -274,7 +274,7 @@ def test_the_unseen_family_is_only_for_whoever_asks_for_it(album: Album, kind: T
 
 @pytest.mark.parametrize(("letters", "size", "needed"), [(9.9, 640, True), (10, 640, False), (9.9, 480, False)])
 def test_a_sign_needs_a_closer_look_where_letters_are_lost_at_320_px(
-    album: Album, letters: float, size: int, needed: bool
+    album: TaskAlbum, letters: float, size: int, needed: bool
 ) -> None:
     shot = replace(album.shots[0], width=size, height=size // 2)
     assert details.needs_zoom(shot, Sign("s0", "OPEN", Box(0, 0, 0.1, 0.1), letter_px=letters)) is needed

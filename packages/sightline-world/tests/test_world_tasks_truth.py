@@ -11,7 +11,7 @@ import pytest
 
 from sightline.types import Answer, PictureSet, Relevance, Traces
 from sightline_world.histories import read_history, read_shots, write_history
-from sightline_world.tasks import KINDS, Album, MadeTask, make_tasks
+from sightline_world.tasks import KINDS, MadeTask, TaskAlbum, make_tasks
 from sightline_world.tasks.benchmark import _MAKERS
 from sightline_world.tasks.scopes import BASES
 from sightline_world.tasks.select import Filters, f1
@@ -29,7 +29,7 @@ class Written:
         write_history(folder, seed=seed, pictures=400, size=(160, 120))
         life = read_history(folder)
         self.slow = SlowLife(folder)
-        self.album = Album(life, read_shots(folder))
+        self.album = TaskAlbum(life, read_shots(folder))
         self.web = make_facts(seed, [life])
         self.tasks = {kind: make_tasks(self.album, kind, 80, seed, web=self.web) for kind in KINDS}
 

@@ -18,7 +18,8 @@ from sightline.agent.trajectory import Memory, Trajectory, Turn, trajectories_of
 from sightline.io.files import PathLike
 from sightline.io.jsonl import write_json
 from sightline.runs.folder import ATTRIBUTION, TRAJECTORIES
-from sightline.types import Benchmark, Failure, Json, PictureSet, Ranking, Relevance, Truth
+from sightline.types import Benchmark, Failure, Json, PictureSet, Ranking, Truth
+from sightline.types.truth import relevant_pictures
 
 Miss: TypeAlias = Literal[
     "never retrieved", "retrieved not viewed", "viewed not recognised", "dropped", "stopped early"
@@ -84,7 +85,7 @@ def attribute(trajectory: Trajectory, truth: Truth | None, events: Mapping[str, 
     or a failure ended the attempt counts as *stopped early*.
     """
     start, end = trajectory.start, trajectory.end
-    targets = _targets(truth)
+    targets = frozenset(relevant_pictures(truth))
     said = frozenset(() if end is None else _pictures(end.prediction))
     known = _known(trajectory)
     ended = end is None or end.forced is not None or isinstance(end.prediction, Failure)
@@ -127,16 +128,6 @@ def attribute_folder(folder: PathLike, benchmark: Benchmark) -> dict[str, Json] 
     told = summary(found)
     write_json(Path(folder) / ATTRIBUTION, {**told, "attributions": [each.to_json() for each in found]})
     return told
-
-
-def _targets(truth: Truth | None) -> frozenset[str]:
-    match truth:
-        case PictureSet(pictures):
-            return frozenset(pictures)
-        case Relevance(grades):
-            return frozenset(picture for picture, grade in grades.items() if grade > 0)
-        case _:
-            return frozenset()
 
 
 def _pictures(said: object) -> tuple[str, ...]:

@@ -38,6 +38,7 @@ from sightline.engine.event_loop import run_async
 from sightline.errors import UserError
 from sightline.io.files import PathLike
 from sightline.io.jsonl import json_object
+from sightline.plain_text import cut
 from sightline.runs.folder import blob_path, read_run
 from sightline.runs.system_loader import visible
 from sightline.runs.systems.base import SystemSetting
@@ -280,8 +281,7 @@ def _shown(use: Use) -> str:
 
 
 def _short(value: object) -> str:
-    text = " ".join(str(value).split())
-    return text if len(text) <= 160 else f"{text[:159]}…"
+    return cut(" ".join(str(value).split()), 160)
 
 
 def _last_words(request: ChatRequest) -> str:

@@ -32,7 +32,7 @@ from sightline.config.settings import ColumnSettings, JudgeSettings
 from sightline.errors import MissingExtraError, UserError, did_you_mean
 from sightline.io.jsonl import write_jsonl
 from sightline.metrics.labels.rare_counts import Total, weighted_count
-from sightline.metrics.statistics.intervals import wilson
+from sightline.metrics.statistics.intervals import effective_count, wilson
 from sightline.models.protocols import Embedder
 from sightline.retrieval.methods import METHODS
 from sightline.types import Annotation, Estimate, Picture, SearchQuery, Tier
@@ -140,10 +140,8 @@ def check_retrievers(settings: JudgeSettings) -> tuple[str, ...]:
     """The configured ways of searching; one that there is not is refused."""
     for name in settings.retrievers:
         if name not in METHODS:
-            raise UserError(
-                f'judge.retrievers names "{name}", which is not a way of searching.',
-                did_you_mean(name, METHODS, f"There are: {', '.join(METHODS)}"),
-            )
+            hint = did_you_mean(name, METHODS, f"There are: {', '.join(METHODS)}")
+            raise UserError(f'judge.retrievers names "{name}", which is not a way of searching.', hint)
     return settings.retrievers
 
 
@@ -299,7 +297,7 @@ def _draw(found: int, pools: Sequence[QueryPool], relevant: Mapping[str, Mapping
     if not len(hit):
         return Missed(found, 0, outside)
     mean = float(np.average(hit, weights=weight))
-    low, high = wilson(mean, float(weight.sum() ** 2 / (weight**2).sum()), _LEVEL)
+    low, high = wilson(mean, effective_count(weight), _LEVEL)
     rate = Estimate(mean, low, high, len(hit), 0, mean, _LEVEL, "wilson")
     missed = Total(mean * outside, low * outside, high * outside)
     if hits[1]:

@@ -72,8 +72,8 @@ class MetadataStage:
         there = {name for values in known.values() for name in values}
         for name in self.columns and wanted:
             if name not in there:
-                fix = did_you_mean(name, there, f"There are: {', '.join(sorted(there)) or 'none'}")
-                raise UserError(f'no picture has a column "{name}".', fix)
+                hint = did_you_mean(name, there, f"There are: {', '.join(sorted(there)) or 'none'}")
+                raise UserError(f'no picture has a column "{name}".', hint)
 
 
 def _filled(

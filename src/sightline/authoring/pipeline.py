@@ -84,8 +84,7 @@ class StageOptions:
 def one_stage(name: str, folder: Path | None, by: StageOptions) -> AuthoringStage:
     """The stage of that name."""
     if name not in STAGES:
-        known = did_you_mean(name, STAGES, f"There are: {', '.join(STAGES)}")
-        raise UserError(f'there is no stage "{name}".', known)
+        raise UserError(f'there is no stage "{name}".', did_you_mean(name, STAGES, f"There are: {', '.join(STAGES)}"))
     return STAGES[name](folder, by)
 
 
@@ -315,8 +314,8 @@ def _chosen(stage: str | AuthoringStage | None, folder: Path | None, by: StageOp
 def _named(given: Mapping[str, PathLike]) -> dict[str, Path]:
     for name in given:
         if name not in files.FILES:
-            known = did_you_mean(name, files.FILES, f"There are: {', '.join(files.FILES)}")
-            raise UserError(f'a project has no file called "{name}".', known)
+            hint = did_you_mean(name, files.FILES, f"There are: {', '.join(files.FILES)}")
+            raise UserError(f'a project has no file called "{name}".', hint)
     return {name: as_path(path, f"the file of {name}") for name, path in given.items()}
 
 
@@ -331,8 +330,8 @@ def check_settings(project: Project) -> None:
     for setting in ("core_facets", "off_facets", "diversity_facets"):
         for name in getattr(config.plan, setting):
             if name not in answers:
-                fix = did_you_mean(name, answers, "Add it to [annotate.taxonomy] or annotate.flags.")
-                raise UserError(f'plan.{setting} names "{name}", which no annotation will have.', fix)
+                hint = did_you_mean(name, answers, "Add it to [annotate.taxonomy] or annotate.flags.")
+                raise UserError(f'plan.{setting} names "{name}", which no annotation will have.', hint)
 
 
 def check_models(project: Project, model: str | None, judging: JudgeStage, similarity: SimilarityStage) -> None:

@@ -210,8 +210,8 @@ def check_facets(table: PictureTable, settings: PlanSettings) -> list[str]:
     for setting in ("core_facets", "off_facets", "diversity_facets"):
         for name in getattr(settings, setting):
             if name not in table.facets:
-                known = did_you_mean(name, table.facets, f"They have: {', '.join(table.facets) or 'none at all'}")
-                raise UserError(f'plan.{setting} names "{name}", which no annotation has.', known)
+                hint = did_you_mean(name, table.facets, f"They have: {', '.join(table.facets) or 'none at all'}")
+                raise UserError(f'plan.{setting} names "{name}", which no annotation has.', hint)
     found = []
     stray = [name for name in settings.off_facets if name not in settings.core_facets]
     if stray:

@@ -27,7 +27,7 @@ from sightline.calls.ledger import read_ledger
 from sightline.corpus.pixels import RefusedError
 from sightline.corpus.small_copy import small_copy as shrink
 from sightline.english import counted
-from sightline.io.files import picture_path
+from sightline.io.files import csv_bytes, picture_path, write_files
 from sightline.markup import Markup
 from sightline.plain_text import short
 from sightline.reports import blocks
@@ -45,7 +45,6 @@ from sightline.reports.blocks import (
     ReportPage,
 )
 from sightline.reports.html import to_html
-from sightline.reports.output import csv_bytes, write_files
 from sightline.reports.text import DASH
 from sightline.types import Picture
 

@@ -15,7 +15,8 @@ from sightline.authoring.query_checks import word_list
 from sightline.benchmark.formats.retrieval import JudgedTask
 from sightline.corpus.near_duplicates import near_pairs
 from sightline.errors import UserError
-from sightline.types import Annotation, Benchmark, PictureSet, Relevance, Tier
+from sightline.types import Annotation, Benchmark, Tier
+from sightline.types.truth import grades_of
 
 Floats = NDArray[np.float64]
 UNKNOWN = "unknown"
@@ -151,11 +152,8 @@ def count(benchmark: Benchmark, same_bits: int = 6) -> BenchmarkNumbers:
 
 def _judged(benchmark: Benchmark) -> Iterable[JudgedTask]:
     for task in benchmark.tasks.values():
-        match benchmark.truth.get(task.id):
-            case Relevance(grades) if grades:
-                yield JudgedTask(task, grades)
-            case PictureSet(pictures) if pictures:
-                yield JudgedTask(task, dict.fromkeys(pictures, 1))
+        if grades := grades_of(benchmark.truth.get(task.id)):
+            yield JudgedTask(task, grades)
 
 
 def _scores(extra: Mapping[str, object]) -> tuple[str, Mapping[str, object]]:

@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -31,7 +31,7 @@ from sightline.benchmark.grade import grade_of
 from sightline.benchmark.problems import Problem, ProblemsError, Report, explain, stop
 from sightline.benchmark.record_fields import StrictRecord, ordered
 from sightline.benchmark.records import BenchmarkRecord
-from sightline.benchmark.table import CURRENT, RecordTable, TableSource, read_header
+from sightline.benchmark.table import CURRENT, OpenFolder, RecordTable, TableSource, read_header
 from sightline.benchmark.truth import TaskTruth
 from sightline.english import counted, listed
 from sightline.errors import UserError, explained
@@ -139,21 +139,13 @@ def _try(place: Path) -> None:
                 folder.rmdir()
 
 
-@dataclass(frozen=True, slots=True)
-class OpenBenchmark:
-    """A BENCH folder whose `benchmark.json` has been read, and the tables beside it."""
-
-    header: BenchmarkRecord
-    source: TableSource
-
-
-def open_benchmark(folder: PathLike, report: Report) -> OpenBenchmark:
+def open_benchmark(folder: PathLike, report: Report) -> OpenFolder[BenchmarkRecord]:
     """Read `benchmark.json`; what is wrong with the tables later goes to `report`."""
     try:
         header = read_header(folder, HEADER, "benchmark", BenchmarkRecord)
     except ProblemsError as error:
         raise ProblemsError(map(_with_way, error.problems), error.fix) from error
-    return OpenBenchmark(header, TableSource(Path(folder), report))
+    return OpenFolder(header, TableSource(Path(folder), report))
 
 
 def _with_way(problem: Problem) -> Problem:

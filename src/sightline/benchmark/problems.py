@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias
 from pydantic import ValidationError
 
 from sightline.errors import UserError, nearest
+from sightline.plain_text import cut
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -83,9 +84,4 @@ def _message(detail: ErrorDetails, known: Collection[str]) -> str:
             return "unknown field" + (f', did you mean "{near}"?' if near else "")
         case _:
             words = detail["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
-            return f"{words}, got {_short(detail['input'])}"
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "…"
+            return f"{words}, got {cut(repr(detail['input']), 60)}"

@@ -16,7 +16,8 @@ from sightline.benchmark.problems import stop
 from sightline.benchmark.table import TableSource
 from sightline.errors import UserError
 from sightline.io.append_only_file import AppendOnlyFile
-from sightline.types import Answer, Benchmark, Choice, PictureSet, Relevance, Review, Task, Traces
+from sightline.types import Answer, Benchmark, Choice, PictureSet, Relevance, Review, Task
+from sightline.types.truth import grades_of
 
 WITHDRAW = "withdraw"
 """A decision that takes back the same person's last one on the same; lines are never deleted."""
@@ -129,13 +130,10 @@ def labels_of(benchmark: Benchmark) -> BenchmarkLabels:
     """All labels of a benchmark."""
     now: dict[Pair, int] = {}
     for task, truth in benchmark.truth.items():
-        match truth:
-            case Relevance(grades):
-                now |= {(task, picture): grade for picture, grade in grades.items()}
-            case PictureSet(pictures):
-                now |= {(task, picture): 1 for picture in pictures}
-            case Answer() | Choice() | Traces():
-                now[task, WHOLE] = 1
+        if isinstance(truth, Relevance | PictureSet):
+            now |= {(task, picture): grade for picture, grade in grades_of(truth).items()}
+        else:
+            now[task, WHOLE] = 1
     tiers: dict[Pair, str] = {}
     for one in benchmark.candidates:
         tiers[one.task, one.picture] = str(one.tier)

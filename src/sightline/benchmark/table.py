@@ -132,6 +132,14 @@ class TableSource:
                 self.report([Problem(table.name, number, field, message)])
 
 
+@dataclass(frozen=True, slots=True)
+class OpenFolder(Generic[H]):
+    """A BENCH or RUN folder whose header has been read, and the tables beside it."""
+
+    header: H
+    source: TableSource
+
+
 def _record(table: RecordTable[R, V], path: Path, number: int, line: bytes) -> R:
     if b"NaN" in line or b"Infinity" in line:
         parse_line(path, number, line)  # The schema's own parser would let NaN through inside `extra`.

@@ -22,9 +22,10 @@ from sightline.benchmark.files import (
     checksums,
     review_checksums,
 )
-from sightline.benchmark.folder import CHECKSUMS_WAY, OpenBenchmark, open_benchmark
+from sightline.benchmark.folder import CHECKSUMS_WAY, open_benchmark
 from sightline.benchmark.problems import Problem, ProblemsError
-from sightline.benchmark.table import RecordTable, TableSource
+from sightline.benchmark.records import BenchmarkRecord
+from sightline.benchmark.table import OpenFolder, RecordTable, TableSource
 from sightline.io.files import PathLike, picture_path, sha256_of
 from sightline.types import (
     Answer,
@@ -66,7 +67,7 @@ def validate_benchmark(folder: PathLike, *, check_pictures: bool = False) -> tup
     return tuple(problems)
 
 
-def _compare_checksums(opened: OpenBenchmark) -> Iterator[Problem]:
+def _compare_checksums(opened: OpenFolder[BenchmarkRecord]) -> Iterator[Problem]:
     stated = opened.header.checksums
     found = checksums(opened.source.folder)
     for name in sorted({*stated, *found}):

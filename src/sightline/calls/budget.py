@@ -8,9 +8,9 @@ from collections import deque
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from sightline.calls.ledger import dollars
 from sightline.english import counted
 from sightline.errors import StoppedError, UserError
+from sightline.plain_text import dollars
 
 _AMOUNT = re.compile(r"\s*\$?\s*(\d[\d.,]*)\s*(?:usd|\$|dollars?)?\s*", re.IGNORECASE)
 _PLAIN = re.compile(r"\d+(?:\.\d+)?")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sqlite3
 from array import array
 from collections.abc import Iterable
@@ -25,6 +24,7 @@ from sightline.calls.journal_tables import (
 )
 from sightline.errors import UserError
 from sightline.io.sqlite import DATABASE_FAULTS, open_database
+from sightline.plain_text import dollars
 
 LedgerGrouping: TypeAlias = Literal["stage", "model"]
 _DAMAGED = """SELECT id FROM calls WHERE NOT sound(id, checksum, key, stage, task, model, endpoint, sample, at, seconds,
@@ -108,13 +108,6 @@ def read_ledger(workspace: Path, by: LedgerGrouping | None = None) -> Ledger:
         groups.setdefault(key, []).append(row)
     rows = tuple(_add_up(key, parts, seconds) for key, parts in groups.items())
     return Ledger(rows, _add_up((None, None), sums, seconds))
-
-
-def dollars(usd: float) -> str:
-    """An amount as people read it: to the cent from a dollar on, below that with two digits that count."""
-    if usd == 0 or usd >= 0.995:
-        return f"${usd:,.2f}"
-    return f"${usd:.{max(2, 1 - math.floor(math.log10(usd)))}f}"
 
 
 def _damaged(database: sqlite3.Connection) -> list[int]:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 import sightline
 from sightline.calls.estimate import HighestCost, Range, RequestSizes
 from sightline.calls.journal import Journal, PilotChain
-from sightline.calls.ledger import dollars
 from sightline.calls.prices import Prices, Tariff
 from sightline.calls.request_key import UnreadablePictureError, request_key, turn_of
 from sightline.calls.tokens import TokenEstimate, has_unreadable_pictures, request_tokens
 from sightline.display import Table, html_table, quiet
 from sightline.errors import SightlineError, UserError
+from sightline.plain_text import dollars
 from sightline.types import ChatRequest, Usage
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from cyclopts.validators import Number
 from sightline.agent.ask import ask as ask_agent
 from sightline.cli.options import AlbumOptions, ChatOptions, Common, described_by
 from sightline.errors import SightlineError, StoppedError
-from sightline.plain_text import printable
+from sightline.plain_text import cut, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -108,8 +108,7 @@ def _show_turn(turn: Turn, console: Console) -> None:
 
     thought = " ".join(turn.thought.split())
     if thought:
-        cut = thought if len(thought) <= _WORDS else f"{thought[: _WORDS - 1]}…"
-        console.print(f"{turn.number:>3} {printable(cut)}", markup=False, soft_wrap=True, style="dim")
+        console.print(f"{turn.number:>3} {printable(cut(thought, _WORDS))}", markup=False, soft_wrap=True, style="dim")
     for use in turn.uses:
         console.print(f"    → {printable(use_line(use))}", markup=False, soft_wrap=True)
     if turn.failure is not None:

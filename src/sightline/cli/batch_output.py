@@ -84,7 +84,7 @@ def parsed(read: ParsedResults, found: BatchSummary, folder: Path, common: Commo
 
 
 def _money(read: ParsedResults) -> str:
-    from sightline.calls.ledger import dollars
+    from sightline.plain_text import dollars
 
     if not read.unpriced:
         return dollars(read.usd)

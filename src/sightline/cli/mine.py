@@ -27,7 +27,7 @@ Share = Annotated[float, Parameter(validator=Number(gte=0, lte=1))]
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class Job:
+class CommandOptions:
     """What every command takes."""
 
     chat: ChatOptions = ChatOptions()
@@ -58,7 +58,7 @@ class How:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class MiningJob(Job):
+class MiningJob(CommandOptions):
     """What every command takes that mines requests."""
 
     how: How = How()
@@ -96,7 +96,7 @@ def questions(
     hops: Annotated[int, Parameter(validator=Number(gte=3, lte=8))] = 5,
     tries: Positive = 3,
     engine: EngineOption = "local",
-    job: Job = Job(),
+    job: CommandOptions = CommandOptions(),
 ) -> None:
     """Mine questions about single pictures: chains of facts on the web, with a picture of a page on the way."""
     common = job.common

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sightline.corpus import metadata
-from sightline.corpus.film import Film, FilmLimits, Frame, is_film_name, moment, read_film
+from sightline.corpus.film import Film, FilmFrame, FilmLimits, is_film_name, moment, read_film
 from sightline.corpus.near_duplicates import colour_print, perceptual_hash
 from sightline.corpus.parts import is_motion_photo
 from sightline.corpus.pixels import (
@@ -182,7 +182,7 @@ def _with_sidecars(facts: metadata.MetadataFacts, beside: list[Path]) -> metadat
     return metadata.merge_facts(facts, said) if said else facts
 
 
-def _frame_reading(film: Film, frame: Frame, facts: metadata.MetadataFacts) -> PictureReading:
+def _frame_reading(film: Film, frame: FilmFrame, facts: metadata.MetadataFacts) -> PictureReading:
     said: dict[str, Json] = {"film_time": round(frame.seconds, 3), "poster": frame is film.poster}
     if film.seconds is not None:
         said["film_seconds"] = round(film.seconds, 3)

@@ -60,7 +60,7 @@ class FilmLimits(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class FilmFrame:
     """A key frame: when it is seen, its JPEG file, and what duplicates are found by."""
 
     seconds: float
@@ -78,7 +78,7 @@ class Frame:
     def sha256(self) -> bytes:
         return hashlib.sha256(self.data).digest()
 
-    def changed_from(self, other: Frame) -> float:
+    def changed_from(self, other: FilmFrame) -> float:
         """How far it is from another frame; from 1 on it is another scene."""
         bits = (perceptual_hash(self.look) ^ perceptual_hash(other.look)).bit_count()
         colours = [np.frombuffer(colour_print(each.look), np.uint8).astype(np.float32) for each in (self, other)]
@@ -89,14 +89,14 @@ class Frame:
 class Film:
     """The key frames of a film in order of time, and what its container says."""
 
-    frames: tuple[Frame, ...]
+    frames: tuple[FilmFrame, ...]
     seconds: float | None
     facts: MetadataFacts
     is_cut: bool
     "Is it longer than what was looked at?"
 
     @property
-    def poster(self) -> Frame:
+    def poster(self) -> FilmFrame:
         """The frame that stands for the film in a list: the one with the most to see."""
         return max(self.frames, key=lambda frame: frame.entropy)
 
@@ -179,9 +179,9 @@ def _far_enough(container: InputContainer, stream: VideoStream, least: float) ->
                 yield frame
 
 
-def _scenes(frames: Iterator[tuple[float, VideoFrame]], most: int) -> list[Frame]:
+def _scenes(frames: Iterator[tuple[float, VideoFrame]], most: int) -> list[FilmFrame]:
     """The frames that begin another scene; of too many, those that change most."""
-    found: list[Frame] = []
+    found: list[FilmFrame] = []
     for seconds, decoded in frames:
         frame = _frame(seconds, decoded)
         change = frame.changed_from(found[-1]) if found else math.inf
@@ -191,7 +191,7 @@ def _scenes(frames: Iterator[tuple[float, VideoFrame]], most: int) -> list[Frame
     return sorted(kept, key=lambda frame: frame.seconds)
 
 
-def _frame(seconds: float, decoded: VideoFrame) -> Frame:
+def _frame(seconds: float, decoded: VideoFrame) -> FilmFrame:
     image: Image.Image = decoded.to_image()
     if decoded.rotation:
         image = image.rotate(decoded.rotation, expand=True)
@@ -199,7 +199,7 @@ def _frame(seconds: float, decoded: VideoFrame) -> Frame:
     made = io.BytesIO()
     image.save(made, "JPEG", quality=_QUALITY)
     look = np.asarray(image.resize((SIDE, SIDE), Image.Resampling.BOX))
-    return Frame(seconds, made.getvalue(), image.size, look, image.entropy())
+    return FilmFrame(seconds, made.getvalue(), image.size, look, image.entropy())
 
 
 def _facts(said: Mapping[str, str]) -> MetadataFacts:

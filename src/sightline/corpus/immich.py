@@ -37,7 +37,7 @@ _RIGHTS = "asset.read, asset.view, album.read and tag.read"
 
 
 @dataclass(slots=True)
-class Fetched:
+class ImmichPreviews:
     """Where the previews lie, what the server says of each, and what it did not give, by reason."""
 
     folder: Path
@@ -45,7 +45,7 @@ class Fetched:
     unread: Counter[str] = field(default_factory=Counter)
 
 
-def fetch(address: str, workspace: Path, *, local_only: bool = False) -> Fetched:
+def fetch(address: str, workspace: Path, *, local_only: bool = False) -> ImmichPreviews:
     """Bring the workspace's previews up to date with the server at `address`; what it no longer has is removed."""
     server = _Server(_checked(address, local_only), os.environ.get(_KEY, ""))
     try:
@@ -57,9 +57,9 @@ def fetch(address: str, workspace: Path, *, local_only: bool = False) -> Fetched
         ) from error
 
 
-def _fetch(server: _Server, workspace: Path) -> Fetched:
+def _fetch(server: _Server, workspace: Path) -> ImmichPreviews:
     folder = workspace.expanduser().absolute() / "sources" / f"immich-{_UNSAFE.sub('-', urlsplit(server.url).netloc)}"
-    found = Fetched(private_folder(folder))
+    found = ImmichPreviews(private_folder(folder))
     assets = {str(UUID(asset["id"])): asset for asset in server.pictures(found.unread)}
     labels = server.labels()
     files = {id_: folder / _name(id_, asset) for id_, asset in assets.items()}

@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +21,7 @@ from sightline.corpus.metadata import MetadataFacts
 from sightline.corpus.names import picture_id
 from sightline.corpus.schema import SEALED_ROWS, connect, is_sound, row_checksum
 from sightline.corpus.walk import FoundFile, sidecar_names
-from sightline.io.sqlite import DATABASE_FAULTS, transaction
+from sightline.io.sqlite import DATABASE_FAULTS, Database
 
 LIVE_PICTURES = "FROM pictures AS p JOIN files AS f ON f.id = p.file WHERE f.state <> 'deleted'"
 """Every query over the corpus: pictures whose file is there, or on a drive that is not plugged in."""
@@ -47,7 +47,7 @@ class MissingFile:
     path: bytes
 
 
-class CorpusStore:
+class CorpusStore(Database):
     """The workspace's database; each method that writes is one transaction, or is used inside `transaction()`.
 
     With `reading` a workspace that can't be written is read all the same.
@@ -57,19 +57,7 @@ class CorpusStore:
         self.workspace = workspace
         self.database = connect(workspace, reading=reading)
 
-    def close(self) -> None:
-        self.database.close()
-
-    def __enter__(self) -> CorpusStore:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def transaction(self) -> AbstractContextManager[None]:
-        return transaction(self.database)
-
-    # -- roots and notes
+    # -- roots
 
     def roots(self) -> list[CorpusRoot]:
         rows = self.database.execute("SELECT id, path, name FROM roots ORDER BY id")
@@ -97,13 +85,6 @@ class CorpusStore:
         with self.transaction():
             query = "DELETE FROM roots WHERE id = ? AND NOT EXISTS (SELECT 1 FROM files WHERE root = ?)"
             return self.database.execute(query, (root.id, root.id)).rowcount > 0
-
-    def note(self, key: str) -> str | None:
-        row = self.database.execute("SELECT value FROM notes WHERE key = ?", (key,)).fetchone()
-        return None if row is None else row[0]
-
-    def set_note(self, key: str, value: str) -> None:
-        self.database.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (key, value))
 
     # -- what changed since the last scan
 

@@ -19,7 +19,7 @@ from sightline.corpus.view import open_corpus
 from sightline.demo.vision import DemoFindings, DemoQuery, RecognizedPicture, Thumbnails, queries, reads_words, see
 from sightline.english import counted, listed
 from sightline.errors import UserError, explained
-from sightline.io.files import PathLike, write_whole
+from sightline.io.files import PathLike, write_files, write_whole
 from sightline.models.embedders.base import close
 from sightline.models.embedders.registry import find_embedder
 from sightline.models.photos.embedder import Photos
@@ -37,7 +37,6 @@ from sightline.reports.blocks import (
     ReportPage,
 )
 from sightline.reports.html import to_html
-from sightline.reports.output import write_files
 from sightline.retrieval.index.content import folder_address
 from sightline.retrieval.results import Hit
 from sightline.retrieval.search import search

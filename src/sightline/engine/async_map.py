@@ -17,6 +17,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from sightline.engine.progress import Advance, progress
 from sightline.errors import SightlineError
+from sightline.plain_text import cut
 from sightline.types import Failure
 
 GC_THRESHOLDS = (200_000, 20, 50)
@@ -167,7 +168,7 @@ class _Ordered(Generic[Item, Result]):
                 self._stopped = self._stopped or stopped
                 return
             except Exception as fault:
-                fault.add_note(f"while {self._name} worked on item {number + 1}: {_short(item)}")
+                fault.add_note(f"while {self._name} worked on item {number + 1}: {cut(repr(item), 200)}")
                 raise
             self._done[number] = (item, result)
             self._advance(1)
@@ -186,11 +187,6 @@ class _Ordered(Generic[Item, Result]):
         for worker in workers:
             worker.cancel()
         await asyncio.gather(*workers, return_exceptions=True)
-
-
-def _short(item: object) -> str:
-    text = repr(item)
-    return text if len(text) <= 200 else f"{text[:199]}…"
 
 
 class SyncBridge(Generic[Item]):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import os
 import shlex
 import shutil
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TypeAlias
+from typing import IO, Any, TypeAlias
 from urllib.parse import unquote_to_bytes, urlsplit
 
 from sightline.errors import UserError, explained
@@ -65,6 +67,24 @@ def write_whole(path: PathLike, data: bytes | Iterable[bytes]) -> None:
         temporary.unlink(missing_ok=True)
         raise
     _sync_folder(target.parent)
+
+
+def write_files(files: Mapping[Path, bytes]) -> None:
+    """Write each file whole or not at all; its folder is made where it is missing."""
+    for path, data in files.items():
+        with explained(f"{path.parent} can't be made", "choose another place"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, data)
+
+
+def csv_bytes(rows: Iterable[Mapping[str, Any]], columns: Iterable[str] = ()) -> bytes:
+    """A table with these columns, and then one for every other key of any row, in the order in which they are met."""
+    rows, text = list(rows), io.StringIO()
+    names = dict.fromkeys((*columns, *(name for row in rows for name in row)))
+    writer = csv.DictWriter(text, fieldnames=list(names), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue().encode("utf-8", "replace")
 
 
 @contextmanager

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
+from typing import Self
 
 from sightline.errors import UserError
 from sightline.io.private import private_file, private_folder
@@ -105,6 +106,31 @@ def transaction(database: sqlite3.Connection) -> Iterator[None]:
         if error_kind(error) != sqlite3.SQLITE_READONLY:
             raise
         raise ReadOnlyError("the workspace can't be written: it is read-only.", "choose another --workspace") from None
+
+
+class Database:
+    """What stands on an open database, and closes it at the end of a `with` block; notes where it has that table."""
+
+    database: sqlite3.Connection
+
+    def close(self) -> None:
+        self.database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def transaction(self) -> AbstractContextManager[None]:
+        return transaction(self.database)
+
+    def note(self, key: str) -> str | None:
+        found = self.database.execute("SELECT value FROM notes WHERE key = ?", (key,)).fetchone()
+        return None if found is None else str(found[0])
+
+    def set_note(self, key: str, value: str) -> None:
+        self.database.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (key, value))
 
 
 def _create(path: Path, migrations: Sequence[str]) -> None:

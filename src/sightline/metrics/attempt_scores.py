@@ -35,6 +35,7 @@ from sightline.types import (
     Traces,
     Truth,
 )
+from sightline.types.truth import grades_of
 
 # CIDEr looks at n-grams of up to four words.
 _LONGEST = 4
@@ -85,9 +86,7 @@ class Contexts:
 
 def has_something(truth: Truth | None, least: int = 1) -> bool:
     """Is there a picture to be found, with at least this grade? (Of an exact set every picture has grade 1.)"""
-    if isinstance(truth, Relevance):
-        return any(grade >= least for grade in truth.grades.values())
-    return isinstance(truth, PictureSet) and bool(truth.pictures) and least <= 1
+    return any(grade >= least for grade in grades_of(truth).values())
 
 
 def leaves_out(metric: Metric, truth: Truth | None) -> bool:

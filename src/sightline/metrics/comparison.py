@@ -236,7 +236,7 @@ def compare(
         notes=(*notes, *_correction_notes(entries, pairs)),
         grade=lowest_grade(one.grade for one in scores),
         warnings=(*dict.fromkeys(warning for one in scores for warning in one.warnings), *differ),
-        baselines={metric: found for metric in chosen if (found := _baselines(scores, metric))},
+        baselines={metric: found for metric in chosen if (found := blind_standings(scores, metric))},
     )
 
 
@@ -294,7 +294,8 @@ def _letters(scores: Sequence[Scores], names: Sequence[str], metric: str, ahead:
     return tie_letters(ranked, [(names[better], names[other]) for better, other in np.argwhere(ahead)])
 
 
-def _baselines(scores: Sequence[Scores], metric: str) -> tuple[SystemStanding, ...]:
+def blind_standings(scores: Iterable[Scores], metric: str) -> tuple[SystemStanding, ...]:
+    """The systems that see no pixel beside several runs, best first."""
     rows = {row.name: row.estimate for one in scores for row in one.baselines if row.metric == metric}
     return tuple(SystemStanding(name, rows[name], "") for name in sorted(rows, key=lambda name: -rows[name].mean))
 

@@ -13,8 +13,8 @@ from sightline.errors import UserError
 from sightline.metrics import registry
 from sightline.metrics.attempt_scores import Attempted, Contexts, batch, has_something, rankings
 from sightline.metrics.ranked_formula import formula
-from sightline.metrics.scores import RecallAt, TaskScore
-from sightline.metrics.sets import Abstention, abstention
+from sightline.metrics.scores import Abstention, RecallAt, TaskScore
+from sightline.metrics.sets import abstention
 from sightline.metrics.statistics.estimates import Column
 from sightline.metrics.statistics.repeats import best_at_k
 from sightline.metrics.task_table import Floats, attempts_table

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sightline.types import Benchmark, Corpus, PictureRef, PictureSet, Prediction, Ranking, Relevance, Scope, Task
+from sightline.types import Benchmark, Corpus, PictureSet, Prediction, Ranking, Relevance, Scope, Task
+from sightline.types.truth import grades_of
 
 
 class Scopes:
@@ -39,13 +40,11 @@ class Scopes:
 def targets(benchmark: Benchmark, task: Task) -> frozenset[str]:
     """The pictures that a task is about: those to be found (of graded ones the best), else those that it shows."""
     truth = benchmark.truth.get(task.id)
-    if isinstance(truth, Relevance):
-        best = max(truth.grades.values(), default=0)
-        return frozenset(picture for picture, grade in truth.grades.items() if grade == best > 0)
-    if isinstance(truth, PictureSet):
-        return frozenset(truth.pictures)
-    shown = [*task.prompt, *(part for option in task.options for part in option.content)]
-    return frozenset(part.id for part in shown if isinstance(part, PictureRef))
+    if isinstance(truth, Relevance | PictureSet):
+        grades = grades_of(truth)
+        best = max(grades.values(), default=0)
+        return frozenset(picture for picture, grade in grades.items() if grade == best > 0)
+    return frozenset(ref.id for ref in task.shown)
 
 
 def returned(prediction: Prediction) -> tuple[str, ...]:

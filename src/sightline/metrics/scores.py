@@ -5,8 +5,6 @@ At the end: which failures and notes concern the metrics that a reader asked for
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,11 +17,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 from sightline.display import Rows, Table, html_table
 from sightline.english import counted
 from sightline.errors import UserError, did_you_mean
-from sightline.io.files import PathLike, write_whole
+from sightline.io.files import PathLike, csv_bytes, write_whole
 from sightline.io.jsonl import read_json, write_json
 from sightline.metrics.blind_rows import BaselineScore
 from sightline.metrics.labels.corrected import Corrected, Worth
-from sightline.metrics.sets import Abstention
 from sightline.metrics.statistics.repeats import Repeated
 from sightline.plain_text import text_table
 from sightline.types import Estimate, ScoreWarning, TaskKind
@@ -105,6 +102,44 @@ class RecallAt:
 
     k: int
     found: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Abstention:
+    """How often a system rightly returned nothing. A failure is neither an answer nor an abstention.
+
+    `tasks`: all of them; `empty`: those with nothing to find; `abstained`: those answered with nothing; `right`: both;
+    `false_answers`: something returned where there is nothing; `failures`: no prediction at all.
+    Each measure is None when nothing is under its fraction line.
+    """
+
+    tasks: int
+    empty: int
+    abstained: int
+    right: int
+    false_answers: int
+    failures: int
+
+    @property
+    def precision(self) -> float | None:
+        """right / abstained."""
+        return self.right / self.abstained if self.abstained else None
+
+    @property
+    def recall(self) -> float | None:
+        """right / empty."""
+        return self.right / self.empty if self.empty else None
+
+    @property
+    def f1(self) -> float | None:
+        """2 · right / (abstained + empty)."""
+        size = self.abstained + self.empty
+        return 2 * self.right / size if size else None
+
+    @property
+    def false_answer_rate(self) -> float | None:
+        """false_answers / empty."""
+        return self.false_answers / self.empty if self.empty else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +323,9 @@ def write_scores(scores: Scores, run_folder: PathLike) -> None:
     if scores.benchmark_folder is not None:
         with suppress(ValueError):  # On another drive.
             content["benchmark_folder"] = Path(os.path.relpath(scores.benchmark_folder, folder)).as_posix()
-    write_whole(folder / PER_TASK_FILE, _csv(scores))
+    records = scores.records()
+    columns = () if records else ("task", "attempt", "kind", "status", *scores.metrics)
+    write_whole(folder / PER_TASK_FILE, csv_bytes(records, columns))
     write_json(folder / SCORES_FILE, content)
 
 
@@ -330,16 +367,6 @@ def _form() -> TypeAdapter[Scores]:
     from pydantic import TypeAdapter
 
     return TypeAdapter(Scores)
-
-
-def _csv(scores: Scores) -> bytes:
-    records = scores.records()
-    text = io.StringIO()
-    names = records[0].keys() if records else ("task", "attempt", "kind", "status", *scores.metrics)
-    writer = csv.DictWriter(text, fieldnames=list(names), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(records)
-    return text.getvalue().encode()
 
 
 def missing_note(rows: Iterable[TaskScore], tasks: int) -> str | None:

@@ -14,7 +14,9 @@ from sightline.errors import UserError
 from sightline.metrics.context import Context
 from sightline.metrics.ranked_batch import order_of
 from sightline.metrics.registry import Metric, MetricSpec, register
+from sightline.metrics.scores import Abstention
 from sightline.types import Failure, PictureSet, Prediction, Ranking, Relevance, Truth
+from sightline.types.truth import relevant_pictures
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +65,8 @@ def overlap(
 
 
 def _true(truth: Truth) -> set[str]:
-    if isinstance(truth, PictureSet):
-        return set(truth.pictures)
-    if isinstance(truth, Relevance):
-        return {picture for picture, grade in truth.grades.items() if grade >= 1}
+    if isinstance(truth, PictureSet | Relevance):
+        return set(relevant_pictures(truth))
     raise UserError(
         f"a set metric can't use a truth of the form {name_of(type(truth))}.", "ask it of select and rank tasks only"
     )
@@ -124,44 +124,6 @@ def iou(sets: Overlap) -> float:
     """IoU = right / (predicted + true − right). Empty against empty: 1. Empty against non-empty: 0."""
     union = sets.predicted + sets.true - sets.right
     return sets.right / union if union else 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Abstention:
-    """How often a system rightly returned nothing. A failure is neither an answer nor an abstention.
-
-    `tasks`: all of them; `empty`: those with nothing to find; `abstained`: those answered with nothing; `right`: both;
-    `false_answers`: something returned where there is nothing; `failures`: no prediction at all.
-    Each measure is None when nothing is under its fraction line.
-    """
-
-    tasks: int
-    empty: int
-    abstained: int
-    right: int
-    false_answers: int
-    failures: int
-
-    @property
-    def precision(self) -> float | None:
-        """right / abstained."""
-        return self.right / self.abstained if self.abstained else None
-
-    @property
-    def recall(self) -> float | None:
-        """right / empty."""
-        return self.right / self.empty if self.empty else None
-
-    @property
-    def f1(self) -> float | None:
-        """2 · right / (abstained + empty)."""
-        size = self.abstained + self.empty
-        return 2 * self.right / size if size else None
-
-    @property
-    def false_answer_rate(self) -> float | None:
-        """false_answers / empty."""
-        return self.false_answers / self.empty if self.empty else None
 
 
 def abstention(pairs: Iterable[tuple[Truth, Prediction]]) -> Abstention:

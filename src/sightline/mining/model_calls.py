@@ -14,10 +14,11 @@ from typing import Any, Generic, TypeVar
 
 from sightline.calls.ask_many import Ask, AskJob, ask_many
 from sightline.calls.journal_tables import JOURNAL_FILE
-from sightline.calls.ledger import LedgerRow, dollars, read_ledger
+from sightline.calls.ledger import LedgerRow, read_ledger
 from sightline.calls.session import Session
 from sightline.english import counted
 from sightline.errors import StoppedError
+from sightline.plain_text import dollars
 from sightline.types import ChatReply, Failure
 
 Item = TypeVar("Item")

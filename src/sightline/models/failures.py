@@ -18,6 +18,7 @@ from typing import Any
 
 import orjson
 
+from sightline.plain_text import cut
 from sightline.types import Failure
 
 RETRYABLE = frozenset(
@@ -85,8 +86,7 @@ def failure(kind: str, message: str) -> Failure:
 
 def clip(text: str, longest: int = _LONGEST) -> str:
     """The text on one line, cut where it gets long."""
-    line = " ".join(text.split())
-    return line if len(line) <= longest else f"{line[: longest - 1]}…"
+    return cut(" ".join(text.split()), longest)
 
 
 class Scrubber:

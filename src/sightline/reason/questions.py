@@ -20,7 +20,7 @@ from sightline.errors import SightlineError, UserError
 from sightline.metrics.choices.options import right_option
 from sightline.retrieval.index.content import absolute
 from sightline.runs.task_prompt import ShownPicture, TaskPrompts
-from sightline.types import Benchmark, ChatRequest, Failure, ImagePart, Picture, PictureRef, Task, TaskKind, Truth
+from sightline.types import Benchmark, ChatRequest, Failure, ImagePart, Picture, Task, TaskKind, Truth
 
 _AT_ONCE = 128
 R = TypeVar("R")
@@ -42,14 +42,8 @@ def questions_of(
     known = benchmark.corpus.pictures
     asked = (task for task in benchmark.tasks.values() if task.kind in kinds and task.id in benchmark.truth)
     for task in islice(asked, limit):
-        own = {ref.id: absolute(known[ref.id], base) for ref in shown_in(task) if ref.id in known}
+        own = {ref.id: absolute(known[ref.id], base) for ref in task.shown if ref.id in known}
         yield TaskQuestion(task, benchmark.truth[task.id], own)
-
-
-def shown_in(task: Task) -> tuple[PictureRef, ...]:
-    """The pictures of the prompt and then of the options, each once."""
-    inside = (part for option in task.options for part in option.content if isinstance(part, PictureRef))
-    return tuple(dict.fromkeys((*task.pictures, *inside)))
 
 
 def content_of(question: TaskQuestion) -> tuple[str | ImagePart, ...] | Failure:

@@ -22,8 +22,8 @@ from sightline.english import counted
 from sightline.errors import UserError, require_at_least
 from sightline.io.files import PathLike, as_path
 from sightline.io.jsonl import read_json, write_json
-from sightline.reason.questions import shown_in
-from sightline.types import Answer, Benchmark, Choice, Group, PictureSet, Relevance, Scope, Task, Truth
+from sightline.types import Answer, Benchmark, Choice, Group, Scope, Task, Truth
+from sightline.types.truth import relevant_pictures
 
 FILE = "split.json"
 SHARES: Mapping[str, float] = {"train": 0.8, "dev": 0.1, "test": 0.1}
@@ -187,15 +187,9 @@ def _write(
 
 def pictures_of(task: Task, truth: Truth | None) -> frozenset[str]:
     """All pictures that a task shows, and those that its truth is about."""
-    shown = {ref.id for ref in shown_in(task)}
-    match truth:
-        case Relevance(grades):
-            shown |= {picture for picture, grade in grades.items() if grade > 0}
-        case PictureSet(pictures):
-            shown |= set(pictures)
-        case Choice(steps=steps) | Answer(steps=steps):
-            shown |= {ref.id for step in steps for ref in step.pictures}
-    return frozenset(shown)
+    steps = truth.steps if isinstance(truth, Choice | Answer) else ()
+    shown = (*task.shown, *(ref for step in steps for ref in step.pictures))
+    return frozenset((*(ref.id for ref in shown), *relevant_pictures(truth)))
 
 
 def assign(

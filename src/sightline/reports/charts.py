@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sightline.markup import Markup, lines, tag
-from sightline.plain_text import short
-from sightline.reports.text import estimate, money, score
+from sightline.plain_text import dollars, short
+from sightline.reports.text import estimate, score
 from sightline.types import Estimate
 
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0, 20.0)
@@ -284,7 +284,7 @@ def cost_plot(title: str, points: Sequence[Point], ident: str) -> Markup:
     ]
     for point, label_y in zip(points, _cost_labels(points, up), strict=True):
         parts.append(_cost_point(point, across, up, label_y))
-    description = "; ".join(f"{one.name}: {estimate(one.estimate)} at {money(one.usd)} per task" for one in points)
+    description = "; ".join(f"{one.name}: {estimate(one.estimate)} at {dollars(one.usd)} per task" for one in points)
     return frame(title, description, _PLOT_HEIGHT, ident, parts)
 
 
@@ -310,7 +310,7 @@ def _cost_point(point: Point, across: Scale, up: Scale, label_y: float) -> Marku
     beside, anchor = (x - 9, "end") if x > (_PLOT_LEFT + _COST_RIGHT) / 2 else (x + 9, None)
     return tag(
         "g",
-        tag("title", f"{point.name}: {estimate(found)} at {money(point.usd)} per task"),
+        tag("title", f"{point.name}: {estimate(found)} at {dollars(point.usd)} per task"),
         *(bar(point.series, x, up.at(low), x, up.at(high)) for low, high in _drawn(found)),
         marker(point.series, x, y),
         text(short(point.name, _NAME_COLUMNS), beside, label_y, "label", anchor),

@@ -20,15 +20,14 @@ from sightline.benchmark.folder import read_benchmark
 from sightline.display import Table, html_table, interval_bar, quiet
 from sightline.english import counted, some
 from sightline.errors import UserError
-from sightline.io.files import PathLike, as_path
+from sightline.io.files import PathLike, as_path, csv_bytes, write_files
 from sightline.io.jsonl import dump
-from sightline.metrics.comparison import RunOrder, SystemStanding
+from sightline.metrics.comparison import RunOrder, SystemStanding, blind_standings
 from sightline.metrics.scores import Scores, lowest_grade
 from sightline.metrics.tables import grade_blocks, trust_text, warning_blocks, warning_text
 from sightline.plain_text import one_line, text_table
 from sightline.reports.blocks import Row, TableBlock, numeric
 from sightline.reports.markdown import plain, table_lines
-from sightline.reports.output import csv_bytes, write_files
 from sightline.reports.scored_run import (
     ReportedRun,
     RunSpending,
@@ -302,7 +301,6 @@ def _board(root: Path, runs: Sequence[ReportedRun], metric: str, rehearsal: bool
         for number, run in ranked
     )
     first = runs[0].scores
-    baselines = {row.name: row.estimate for run in runs for row in run.scores.baselines if row.metric == metric}
     return BenchmarkBoard(
         first.benchmark,
         first.checksum,
@@ -312,9 +310,7 @@ def _board(root: Path, runs: Sequence[ReportedRun], metric: str, rehearsal: bool
         (*compared.warnings, *_notes([run for _, run in ranked]), *_basis(len(runs), order)),
         grade,
         trust_of([run for _, run in ranked], order),
-        tuple(
-            SystemStanding(name, baselines[name], "") for name in sorted(baselines, key=lambda by: -baselines[by].mean)
-        ),
+        blind_standings((run.scores for run in runs), metric),
     )
 
 

@@ -13,13 +13,12 @@ from sightline import __version__
 from sightline.display import Shown, html_table, quiet
 from sightline.english import counted
 from sightline.errors import UserError, require_at_least, require_one_of
-from sightline.io.files import PathLike, as_path
+from sightline.io.files import PathLike, as_path, write_files
 from sightline.metrics.tables import warning_text
 from sightline.plain_text import one_line
 from sightline.reports.blocks import Chapter, PagePart, Paragraph, ReportPage
 from sightline.reports.html import to_html
 from sightline.reports.markdown import to_markdown
-from sightline.reports.output import write_files
 from sightline.reports.parts.benchmark import measured, notes, provenance
 from sightline.reports.parts.costs import costs, latency
 from sightline.reports.parts.differences import differences, tasks

@@ -15,7 +15,8 @@ from sightline.benchmark.problems import stop
 from sightline.errors import UserError
 from sightline.metrics.comparison import Comparison, RunOrder, compare, order_runs
 from sightline.metrics.scores import SCORES_FILE, Scores
-from sightline.reports.text import DASH, money
+from sightline.plain_text import dollars
+from sightline.reports.text import DASH
 from sightline.runs.folder import ATTEMPTS, HEADER, LEDGER, open_run
 from sightline.runs.summary import ATTEMPT
 from sightline.runs.trust import CHECK_FIX, REHEARSAL, is_rehearsal, scores_now
@@ -66,12 +67,12 @@ class RunSpending:
             return "not recorded"
         if not self.priced:
             return "unknown"
-        return money(self.known_usd) if self.usd is not None else f"≥ {money(self.known_usd)}"
+        return dollars(self.known_usd) if self.usd is not None else f"≥ {dollars(self.known_usd)}"
 
     @property
     def usd_per_task_text(self) -> str:
         """Money for each task in words; a dash where it is not known."""
-        return DASH if self.usd_per_task is None else money(self.usd_per_task)
+        return DASH if self.usd_per_task is None else dollars(self.usd_per_task)
 
 
 def spending(ledger: Sequence[LedgerEntry], attempts: Mapping[str, int]) -> RunSpending:

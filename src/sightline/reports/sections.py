@@ -23,18 +23,18 @@ from sightline.benchmark.folder import read_benchmark
 from sightline.benchmark.grade import grade_of
 from sightline.english import some
 from sightline.errors import UserError
-from sightline.io.files import PathLike
+from sightline.io.files import PathLike, csv_bytes
 from sightline.metrics.blind_rows import BaselineScore
 from sightline.metrics.comparison import Comparison, PairedComparison
 from sightline.metrics.evaluation import evaluate
 from sightline.metrics.scores import Scores
-from sightline.reports.output import csv_bytes
 from sightline.reports.scored_run import ReportedRun, compare_runs, read_scored, trust_of, with_own_names
 from sightline.runs.folder import HEADER as RUN_FILE
 from sightline.runs.folder import read_attribution, read_run
 from sightline.runs.integrity import keep_scores, with_changes
 from sightline.runs.trust import is_circular, with_trust
-from sightline.types import Benchmark, Json, PictureSet, Relevance, Run, ScoreWarning, TaskKind
+from sightline.types import Benchmark, Json, Run, ScoreWarning, TaskKind
+from sightline.types.truth import grades_of
 
 Key: TypeAlias = tuple[str, str | None]
 _GIVE = f"Give folders that hold {BENCHMARK_FILE} or {RUN_FILE}, for example runs/*/."
@@ -71,11 +71,7 @@ class BenchmarkCounts:
 def facts_of(benchmark: Benchmark) -> BenchmarkCounts:
     """The counts of a benchmark that was read."""
     tasks, grade = benchmark.tasks.values(), grade_of(benchmark)
-    judged = (
-        len(truth.grades) if isinstance(truth, Relevance) else len(truth.pictures)
-        for truth in benchmark.truth.values()
-        if isinstance(truth, Relevance | PictureSet)
-    )
+    judged = (len(grades_of(truth)) for truth in benchmark.truth.values())
     return BenchmarkCounts(
         name=benchmark.name,
         checksum=benchmark.checksum,

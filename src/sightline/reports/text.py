@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from datetime import UTC, datetime
 
 from sightline.types import Estimate
@@ -34,13 +33,6 @@ def p_value(p: float) -> str:
 def share(value: float) -> str:
     """A share in percent."""
     return f"{value * 100:.1f} %"
-
-
-def money(usd: float) -> str:
-    """US dollars, with two significant digits below one cent."""
-    if usd >= 0.1 or usd == 0:
-        return f"${usd:,.2f}"
-    return f"${usd:.{1 - math.floor(math.log10(usd))}f}"
 
 
 def seconds(duration: float | None) -> str:

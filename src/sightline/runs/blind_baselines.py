@@ -44,6 +44,7 @@ from sightline.types import (
 )
 from sightline.types.task import FINDING
 from sightline.types.task_table import Tasks
+from sightline.types.truth import relevant_pictures
 
 _WORDS: tuple[Source, ...] = ("captions", "tags", "names", "exif", "all")
 METADATA, LEARNED, POPULAR, RANDOM = "metadata", "learned", "majority", "random"
@@ -75,7 +76,7 @@ class BlindRanker:
         match truth:
             case Relevance(grades):
                 left = {id_: grade for id_, grade in grades.items() if grade <= 0 or id_ in self.known}
-                lost = any(grade > 0 for grade in grades.values()) and not any(grade > 0 for grade in left.values())
+                lost = relevant_pictures(truth) and not relevant_pictures(Relevance(left))
                 return None if lost else Relevance(left)
             case PictureSet(pictures):
                 members = tuple(id_ for id_ in pictures if id_ in self.known)
@@ -139,7 +140,7 @@ def _measured(ranker: BlindRanker, benchmark: Benchmark) -> Baseline:
             continue
         for column, one in zip(values, (ndcg, success), strict=True):
             column.append(one(left, whole, context))
-        relevant = {picture for picture, grade in left.grades.items() if grade > 0}
+        relevant = set(relevant_pictures(left))
         if not relevant or len(relevant) == len(left.grades):
             continue
         first = ranker.rank(task, left.grades, len(left.grades))[: len(relevant)]
@@ -297,19 +298,11 @@ def _texts(value: Json) -> Iterator[str]:
             yield from _texts(item)
 
 
-def _relevant(truth: Truth | None) -> frozenset[str]:
-    match truth:
-        case Relevance(grades):
-            return frozenset(id_ for id_, grade in grades.items() if grade > 0)
-        case PictureSet(pictures):
-            return frozenset(pictures)
-        case _:
-            return frozenset()
-
-
 def _by_popularity(benchmark: Benchmark) -> BaselineRanker:
     """Pictures that are relevant to most *other* queries come first."""
-    own: Mapping[str, frozenset[str]] = {id_: _relevant(truth) for id_, truth in benchmark.truth.items()}
+    own: Mapping[str, frozenset[str]] = {
+        id_: frozenset(relevant_pictures(truth)) for id_, truth in benchmark.truth.items()
+    }
     counts = Counter(picture for pictures in own.values() for picture in pictures)
     popular = sorted(counts, key=lambda picture: (-counts[picture], picture))
 

@@ -21,7 +21,7 @@ from sightline.benchmark.provenance import provenance_of
 from sightline.benchmark.review_decisions import BenchmarkLabels, Pair, labels_of, settled, standing, votes_of
 from sightline.errors import UserError
 from sightline.metrics.labels.calibration import confidence_feature
-from sightline.metrics.labels.corrected import Corrected, JudgedPairs, corrected_score, within, worths
+from sightline.metrics.labels.corrected import JudgedPairs, corrected_score, within, worths
 from sightline.metrics.labels.targets import Target, frozen_relevant, target, target_name
 from sightline.metrics.scores import CheckedTasks, Scores
 from sightline.metrics.statistics.estimates import cluster_codes, narrow
@@ -31,11 +31,6 @@ _SURE = 0.9
 """What a label without a stated confidence counts as."""
 _LARGEST_TABLE = 20_000_000
 """RR and AP without a cut-off need a table of tasks × ranks; a larger one is not made."""
-
-
-def corrected_scores(benchmark: Benchmark, run: Run, scores: Scores) -> dict[str, Corrected]:
-    """Every metric of a run that can be corrected; nothing where people have not decided on a draw."""
-    return dict(with_corrections(scores, benchmark, run).corrected)
 
 
 def with_corrections(scores: Scores, benchmark: Benchmark, run: Run) -> Scores:

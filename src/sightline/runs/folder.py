@@ -9,7 +9,7 @@ import logging
 import re
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from sightline.benchmark.problems import Problem, ProblemsError, Report, explain, stop
 from sightline.benchmark.provenance import SHOW_ANNOTATIONS
-from sightline.benchmark.table import TableSource, plain_table, read_header, table
+from sightline.benchmark.table import OpenFolder, TableSource, plain_table, read_header, table
 from sightline.engine.user_functions import function_name
 from sightline.english import listed
 from sightline.errors import UserError, explained
@@ -25,14 +25,14 @@ from sightline.io.append_only_file import AppendOnlyFile
 from sightline.io.files import PathLike, whole_folder
 from sightline.io.jsonl import read_json
 from sightline.io.temporary_files import is_temporary, remove_temporary_files
+from sightline.metrics.scores import PER_TASK_FILE, SCORES_FILE
 from sightline.runs import integrity
 from sightline.runs.integrity import changed_blobs, changes, seal, sum_of, write_run_header
 from sightline.runs.records import FORMS, LedgerRecord, PredictionRecord, RunRecord, from_attempt, to_attempt
 from sightline.types import Attempt, Json, LedgerEntry, Run
 
 HEADER, TRAJECTORIES, BLOBS = integrity.HEADER, integrity.TRAJECTORIES, integrity.BLOBS
-SCORES = "scores.json"
-PER_TASK = "per_task.csv"
+SCORES, PER_TASK = SCORES_FILE, PER_TASK_FILE
 ATTRIBUTION = "attribution.json"
 """Beside `scores.json` in the folder of an agent's run."""
 
@@ -116,18 +116,10 @@ def blob_path(folder: PathLike, sha256: str) -> Path:
     return Path(folder) / BLOBS / sha256
 
 
-@dataclass(frozen=True, slots=True)
-class OpenRun:
-    """A RUN folder whose `run.json` has been read, and the tables beside it."""
-
-    header: RunRecord
-    source: TableSource
-
-
-def open_run(folder: PathLike, report: Report) -> OpenRun:
+def open_run(folder: PathLike, report: Report) -> OpenFolder[RunRecord]:
     """Read `run.json`; what is wrong with the tables later goes to `report`."""
     header = read_header(folder, HEADER, "run", RunRecord)
-    return OpenRun(header, TableSource(Path(folder), report, growing=True))
+    return OpenFolder(header, TableSource(Path(folder), report, growing=True))
 
 
 def write_header(run: Run, folder: Path, before: RunRecord | None = None) -> None:
@@ -145,9 +137,11 @@ _MUST_AGREE = ("benchmark", "benchmark_checksum", "system", "parameters", "seed"
 
 
 class RunWriter:
-    """A RUN folder that grows by attempts and ledger entries; for one process and one thread.
+    """A RUN folder that grows by attempts and ledger entries, new or begun before; for one process and one thread.
 
-    Once `append` or `entry` has returned, what it was given survives a `kill -9`.
+    Once `append` or `entry` has returned, what it was given survives a `kill -9`. `header` is a run without attempts.
+    To go on, benchmark, system, parameters and seed must be the same; limits may change, and of several numbers of
+    tasks the largest counts.
     """
 
     def __init__(self, folder: PathLike, header: Run) -> None:
@@ -167,15 +161,6 @@ class RunWriter:
             self._done = {key_of(attempt) for _, attempt in rows}
             self._is_changed = self._look_for_changes()
             self._files = files.pop_all()
-
-    @classmethod
-    def open(cls, folder: PathLike, header: Run) -> RunWriter:
-        """Begin a run, or go on with one; `header` is a run without attempts.
-
-        To go on, benchmark, system, parameters and seed must be the same; limits may change, and of several numbers of
-        tasks the largest counts.
-        """
-        return cls(folder, header)
 
     @property
     def done(self) -> frozenset[tuple[str, int]]:

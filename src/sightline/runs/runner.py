@@ -281,9 +281,9 @@ class _Job:
             header = self.header(seed)
             again: frozenset[tuple[str, int]] = frozenset()
             if retry_failed:
-                RunWriter.open(self.folder, header).close()  # Refuses where the run is another, or is being written.
+                RunWriter(self.folder, header).close()  # Refuses where the run is another, or is being written.
                 again = _forget_failures(self.folder)
-            writer = RunWriter.open(self.folder, header)
+            writer = RunWriter(self.folder, header)
         except BaseException:
             self.opened.close()
             raise

@@ -16,7 +16,7 @@ from typing import Any, get_args
 from pydantic import ValidationError
 
 from sightline.config.section import Hidden
-from sightline.errors import UserError, nearest
+from sightline.errors import UserError, did_you_mean
 from sightline.io.files import PathLike
 from sightline.retrieval.vector_stores.registry import public_spec
 from sightline.runs.systems.base import Kind, Options, System, SystemSetting, find_kind
@@ -151,9 +151,8 @@ def _checked(kind: Kind, given: Mapping[str, Any], where: str) -> Options:
 
 
 def _unknown_option(kind: str, key: str, known: Collection[str], where: str = "") -> UserError:
-    near = nearest(key, known)
-    hint = f'Did you mean "{near}"? ' if near else ""
-    return UserError(f'{where}the system "{kind}" has no option "{key}".', f"{hint}Options: {', '.join(sorted(known))}")
+    hint = did_you_mean(key, known, f"Options: {', '.join(sorted(known))}")
+    return UserError(f'{where}the system "{kind}" has no option "{key}".', hint)
 
 
 def _options(kind: Kind) -> str:

@@ -70,3 +70,9 @@ class Task:
     def pictures(self) -> tuple[PictureRef, ...]:
         """The pictures of the prompt, in order."""
         return tuple(part for part in self.prompt if isinstance(part, PictureRef))
+
+    @property
+    def shown(self) -> tuple[PictureRef, ...]:
+        """The pictures of the prompt and then of the options, each once."""
+        inside = (part for option in self.options for part in option.content if isinstance(part, PictureRef))
+        return tuple(dict.fromkeys((*self.pictures, *inside)))

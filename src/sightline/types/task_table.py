@@ -15,7 +15,7 @@ from sightline.markup import Markup, join, tag
 from sightline.plain_text import short, text_table
 from sightline.types.corpus import Picture
 from sightline.types.task import Task
-from sightline.types.truth import Answer, Choice, PictureSet, Relevance, Traces, Truth
+from sightline.types.truth import Answer, Choice, PictureSet, Relevance, Traces, Truth, relevant_pictures
 
 _PICTURES, _TASKS, _WORDS = 5, 10, 300
 
@@ -95,7 +95,7 @@ class Tasks(dict[str, Task], Frames):
 
     def _answer(self, task: Task) -> Markup:
         truth = self._truth.get(task.id)
-        return join([truth_text(truth), *self._shown(_pictures_of(truth))])
+        return join([truth_text(truth), *self._shown(relevant_pictures(truth))])
 
     def _shown(self, names: Iterable[str]) -> list[Markup]:
         """The first pictures of those that are in the corpus; where no file is at hand, nothing."""
@@ -111,18 +111,11 @@ def thumbnail_of(picture: Picture, folder: Path | None = None, lines: Sequence[s
     return Thumbnail(path if path is not None and path.is_file() else None, picture.id, lines)
 
 
-def _pictures_of(truth: Truth | None) -> list[str]:
-    """The relevant pictures, the best first."""
-    if isinstance(truth, Relevance):
-        return sorted((name for name, grade in truth.grades.items() if grade > 0), key=lambda name: -truth.grades[name])
-    return list(truth.pictures) if isinstance(truth, PictureSet) else []
-
-
 def truth_text(truth: Truth | None) -> str:
     """What is true of a task, in a few words."""
     match truth:
         case Relevance() | PictureSet():
-            return counted(len(_pictures_of(truth)), "relevant picture")
+            return counted(len(relevant_pictures(truth)), "relevant picture")
         case Answer():
             return short(truth.text, 80)
         case Choice():

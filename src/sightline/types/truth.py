@@ -119,3 +119,16 @@ class Failure:
 
 Truth: TypeAlias = Relevance | PictureSet | Answer | Choice | Traces
 Prediction: TypeAlias = Ranking | PictureSet | Text | Choice | Trace | Failure
+
+
+def grades_of(truth: Truth | None) -> Mapping[str, int]:
+    """The grade of each judged picture, 1 for those of an exact set; empty where the truth is no pictures."""
+    if isinstance(truth, PictureSet):
+        return dict.fromkeys(truth.pictures, 1)
+    return truth.grades if isinstance(truth, Relevance) else {}
+
+
+def relevant_pictures(truth: Truth | None) -> tuple[str, ...]:
+    """The pictures to be found, the best first."""
+    grades = grades_of(truth)
+    return tuple(sorted((name for name, grade in grades.items() if grade > 0), key=lambda name: -grades[name]))

@@ -9,19 +9,8 @@ from pathlib import Path
 
 from sightline.agent.trajectory import trajectory_path
 from sightline.runs.folder import PER_TASK, read_run
-from sightline.types import (
-    Answer,
-    Attempt,
-    Choice,
-    Failure,
-    PictureSet,
-    Prediction,
-    Ranking,
-    Relevance,
-    Text,
-    Trace,
-    Truth,
-)
+from sightline.types import Answer, Attempt, Choice, Failure, PictureSet, Prediction, Ranking, Relevance, Text, Trace
+from sightline.types.truth import grades_of, relevant_pictures
 from sightline.web.app_state import address
 from sightline.web.cache import StampedCache
 from sightline.web.corpus_view import Tile
@@ -70,7 +59,7 @@ def shown_truth(library: Library, loaded: LoadedBenchmark, task: str, most: int 
     """The right answer."""
     match truth := loaded.benchmark.truth.get(task):
         case Relevance() | PictureSet():
-            return _pictures(library, loaded, _relevant(truth), _grades(truth), most)
+            return _pictures(library, loaded, relevant_pictures(truth), grades_of(truth), most)
         case Answer(text):
             return ShownAnswer(text=text)
         case Choice(option):
@@ -84,9 +73,9 @@ def shown_answer(library: Library, loaded: LoadedBenchmark, attempt: Attempt, mo
     match said:
         case Ranking(pictures) | PictureSet(pictures):
             truth = loaded.benchmark.truth.get(attempt.task_id)
-            missed = [id_ for id_ in _relevant(truth) if id_ not in pictures[:most]]
-            left = _pictures(library, loaded, missed, _grades(truth), most)
-            shown = _pictures(library, loaded, pictures, _grades(truth), most)
+            missed = [id_ for id_ in relevant_pictures(truth) if id_ not in pictures[:most]]
+            left = _pictures(library, loaded, missed, grades_of(truth), most)
+            shown = _pictures(library, loaded, pictures, grades_of(truth), most)
             return replace(shown, missed=left.tiles, more_missed=left.more, text="" if pictures else "no picture")
         case Text(text):
             return ShownAnswer(text=text)
@@ -96,18 +85,6 @@ def shown_answer(library: Library, loaded: LoadedBenchmark, attempt: Attempt, mo
             return ShownAnswer(text=answer, thinking=thinking)
         case Failure(kind, message):
             return ShownAnswer(failure=f"{kind}: {message}")
-
-
-def _grades(truth: Truth | None) -> Mapping[str, int]:
-    if isinstance(truth, PictureSet):
-        return dict.fromkeys(truth.pictures, 1)
-    return truth.grades if isinstance(truth, Relevance) else {}
-
-
-def _relevant(truth: Truth | None) -> list[str]:
-    """The best first."""
-    grades = _grades(truth)
-    return sorted((id_ for id_, grade in grades.items() if grade > 0), key=lambda id_: -grades[id_])
 
 
 def _pictures(

@@ -264,7 +264,7 @@ def test_columns_by_map(tmp_path: Path) -> None:
     assert found.truth == usual.truth and found.annotations == usual.annotations
     with pytest.raises(UserError, match='benchmaker has no column "query_txt"') as raised:
         read(tmp_path, FormatOptions(columns={"query_txt": "question"}))
-    assert raised.value.fix == 'did you mean "query_text"?'
+    assert str(raised.value.fix).startswith('Did you mean "query_text"? Known: ')
 
 
 CONFIG = """

@@ -269,7 +269,7 @@ def test_what_llava_can_not_have_is_refused(tmp_path: Path) -> None:
         ({"answer": "3"}, "has 2 references, not 3"),
         ({"answer": "0"}, "is not the number of a reference"),
         ({"think": "maybe"}, "choose from false, true"),
-        ({"thinking": "true"}, 'did you mean "think"'),
+        ({"thinking": "true"}, 'Did you mean "think"'),
     ):
         with pytest.raises(UserError, match=message):
             conversations(tmp_path / "chat.json", found, **extra)

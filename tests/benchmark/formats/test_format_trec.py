@@ -164,7 +164,7 @@ def test_nothing_that_looks_for_pictures(tmp_path: Path) -> None:
         write("trec-run", text_run(), tmp_path / "run")
     with pytest.raises(UserError, match='no option "querys"') as raised:
         read("trec-qrels", tmp_path, FormatOptions(extra={"querys": "x"}))
-    assert raised.value.fix == 'did you mean "queries"?'
+    assert raised.value.fix == 'Did you mean "queries"? It has queries.'
     assert list(tmp_path.iterdir()) == []
 
 

@@ -28,9 +28,8 @@ from sightline.authoring.dataset.tables import TASK_FILE, Layout, task_file, wri
 from sightline.authoring.project_benchmark import ProjectBenchmark
 from sightline.config import Config
 from sightline.errors import UserError
-from sightline.io.files import whole_folder, write_whole
+from sightline.io.files import csv_bytes, whole_folder, write_whole
 from sightline.io.jsonl import dump, write_json
-from sightline.reports.output import csv_bytes
 from sightline.runs.shortcuts.facts import CorpusFiles, read_files
 from sightline.types import Benchmark, Group, GroupKind, Picture
 

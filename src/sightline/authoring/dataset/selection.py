@@ -133,9 +133,7 @@ def subset_benchmark(
 
 def _of_task(task: Task, truth: Truth | None, kept: Collection[str]) -> tuple[str | None, Truth | None]:
     """Why the task can't stay, or what is true of it then."""
-    shown = {ref.id for ref in task.pictures}
-    shown.update(part.id for option in task.options for part in option.content if not isinstance(part, str))
-    if any(picture not in kept for picture in shown):
+    if any(ref.id not in kept for ref in task.shown):
         return "a picture that it shows is gone", None
     if task.scope.pictures and not any(picture in kept for picture in task.scope.pictures):
         return "nothing is left to search in", None

@@ -20,7 +20,8 @@ from sightline.benchmark.copy_detection import LookPair, looks_of, same_looks
 from sightline.config import Config
 from sightline.corpus.near_duplicates import chained, connected, near_pairs
 from sightline.errors import UserError
-from sightline.types import Benchmark, GroupKind, PictureSet, Relevance
+from sightline.types import Benchmark, GroupKind, Relevance
+from sightline.types.truth import relevant_pictures
 
 TOGETHER: tuple[GroupKind, ...] = ("duplicate", "burst", "event", "owner", "film")
 _SPLIT = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -203,14 +204,8 @@ class _Placing:
 
 def relevant_to(benchmark: Benchmark, task: str) -> tuple[str, ...]:
     """What a task needs: the pictures that it shows, and those that are relevant to it."""
-    shown = [ref.id for ref in benchmark.tasks[task].pictures]
-    match benchmark.truth.get(task):
-        case Relevance(grades):
-            return (*shown, *(picture for picture, grade in grades.items() if grade > 0))
-        case PictureSet(pictures):
-            return (*shown, *pictures)
-        case _:
-            return tuple(shown)
+    shown = (ref.id for ref in benchmark.tasks[task].pictures)
+    return (*shown, *relevant_pictures(benchmark.truth.get(task)))
 
 
 def _home_of(benchmark: Benchmark, task: str, homes: Mapping[str, str], names: Sequence[str]) -> str | None:

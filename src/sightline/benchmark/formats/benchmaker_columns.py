@@ -15,7 +15,7 @@ from sightline.benchmark.formats.base import FormatOptions
 from sightline.benchmark.formats.rows import TableRow
 from sightline.config import Config, load
 from sightline.config.settings import ColumnSettings
-from sightline.errors import UserError, nearest
+from sightline.errors import UserError, did_you_mean
 from sightline.types import Annotation
 
 IMAGES = "images.jsonl"
@@ -164,8 +164,7 @@ def columns_of(options: FormatOptions, config: Config | None) -> BenchmakerColum
     mapped = {}
     for field, column in options.columns.items():
         if field not in _SETTING_OF:
-            near = nearest(field, _SETTING_OF)
-            hint = f'did you mean "{near}"?' if near else f"known: {', '.join(_SETTING_OF)}"
+            hint = did_you_mean(field, _SETTING_OF, f"Known: {', '.join(_SETTING_OF)}.")
             raise UserError(f'--map {field}={column}: benchmaker has no column "{field}".', hint)
         mapped[_SETTING_OF[field]] = column
     facets, flags = _told(config)

@@ -12,10 +12,8 @@ diversity; `--option attempt=N` is the attempt of repeated runs.
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +21,14 @@ from sightline.benchmark.formats.base import Content, Format, FormatOptions
 from sightline.benchmark.formats.dataset_folder import limited
 from sightline.benchmark.formats.retrieval import check_options, whole_option
 from sightline.errors import UserError
-from sightline.io.files import whole_folder
+from sightline.io.files import csv_bytes, whole_folder
 from sightline.io.unpacked import check_zip
 from sightline.metrics.context import Context
 from sightline.metrics.evaluation import evaluate, within_limit
 from sightline.metrics.ranked_batch import order_of
 from sightline.metrics.scores import TaskScore
-from sightline.types import Benchmark, Failure, Json, PictureSet, Prediction, Ranking, Relevance, Run, Task, Truth
+from sightline.types import Benchmark, Failure, Json, PictureSet, Prediction, Ranking, Run, Task, Truth
+from sightline.types.truth import grades_of
 
 RESULTS, METRICS, CONFIG = "image_search_results.csv", "query_eval_metrics.csv", "config_values.csv"
 _FILES = (RESULTS, METRICS, CONFIG)
@@ -60,10 +59,10 @@ def write(content: Content, path: Path, options: FormatOptions) -> None:
     names = {column: f"{metric}@{k}" for column, metric in _MEASURED.items()}
     rows = _scored(benchmark, run, tuple(names.values()), Context(vectors=_vectors(options)))
     with whole_folder(path, marker=METRICS, owned=_FILES) as folder:
-        _write(folder / RESULTS, _RESULT_COLUMNS, _results(benchmark, said, k))
+        (folder / RESULTS).write_bytes(csv_bytes(_results(benchmark, said, k), _RESULT_COLUMNS))
         columns = ("query_id", "query_text", *_COUNTED, *names, "failure")
-        _write(folder / METRICS, columns, (_metrics(row, benchmark, said, names, k) for row in rows))
-        _write(folder / CONFIG, ("name", "value"), _config(content, k))
+        (folder / METRICS).write_bytes(csv_bytes((_metrics(row, benchmark, said, names, k) for row in rows), columns))
+        (folder / CONFIG).write_bytes(csv_bytes(_config(content, k), ("name", "value")))
 
 
 def _searching(options: FormatOptions, run: Run) -> Benchmark:
@@ -91,15 +90,14 @@ def _scored(benchmark: Benchmark, run: Run, metrics: tuple[str, ...], context: C
 
 def _results(benchmark: Benchmark, said: Mapping[str, Prediction], k: int) -> Iterator[dict[str, Any]]:
     for task in benchmark.tasks.values():
-        prediction, grades = said.get(task.id), _grades(benchmark.truth.get(task.id))
+        prediction, grades = said.get(task.id), grades_of(benchmark.truth.get(task.id))
         if not isinstance(prediction, Ranking | PictureSet):
             continue
         given = prediction.scores if isinstance(prediction, Ranking) else None
         scores = {} if given is None else dict(zip(reversed(prediction.pictures), reversed(given), strict=True))
         for rank, picture in enumerate(_first(prediction, k), 1):
             yield {
-                "query_id": task.id,
-                "query_text": task.text,
+                **_asked(task),
                 "rank": rank,
                 "image_id": picture,
                 "score": scores.get(picture),
@@ -111,7 +109,7 @@ def _metrics(
     row: TaskScore, benchmark: Benchmark, said: Mapping[str, Prediction], names: Mapping[str, str], k: int
 ) -> dict[str, Any]:
     task, truth = benchmark.tasks[row.task_id], benchmark.truth.get(row.task_id)
-    first, grades = _first(said.get(task.id), k), _grades(truth)
+    first, grades = _first(said.get(task.id), k), grades_of(truth)
     judged = len(first) if isinstance(truth, PictureSet) else sum(picture in grades for picture in first)
     relevant = sum(grades.get(picture, 0) > 0 for picture in first)
     return {
@@ -134,12 +132,6 @@ def _first(prediction: Prediction | None, k: int) -> list[str]:
     if prediction is None or isinstance(prediction, Failure) or not isinstance(prediction, Ranking | PictureSet):
         return []
     return list(dict.fromkeys(order_of(prediction)))[:k]
-
-
-def _grades(truth: Truth | None) -> Mapping[str, int]:
-    if isinstance(truth, Relevance):
-        return truth.grades
-    return dict.fromkeys(truth.pictures, 1) if isinstance(truth, PictureSet) else {}
 
 
 def _label(picture: str, grades: Mapping[str, int], truth: Truth | None) -> int | None:
@@ -173,14 +165,6 @@ def _vectors(options: FormatOptions) -> Mapping[str, Any] | None:
     except (OSError, KeyError, ValueError) as error:
         made = "sightline embed pictures DIR --embedder E --out F.npz"
         raise UserError(f"{given} holds no vectors of pictures: {error}.", f"make them: {made}") from error
-
-
-def _write(path: Path, columns: tuple[str, ...], rows: Iterable[Mapping[str, Any]]) -> None:
-    text = StringIO()
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    path.write_text(text.getvalue(), "utf-8")
 
 
 FORMATS = {

@@ -12,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from sightline.benchmark.formats.base import Complaints, FormatOptions, Imported
 from sightline.benchmark.formats.retrieval import some
 from sightline.english import counted
+from sightline.plain_text import cut
 from sightline.types import (
     Answer,
     Attempt,
@@ -30,6 +31,7 @@ from sightline.types import (
     Traces,
     Truth,
 )
+from sightline.types.truth import relevant_pictures
 
 _FORMS: Mapping[str, type[Prediction]] = {
     "ranking": Ranking,
@@ -87,8 +89,7 @@ def _pictures(text: str, kind: str) -> Ranking | PictureSet | Failure:
     except orjson.JSONDecodeError:
         ids = None
     if not isinstance(ids, list) or not all(isinstance(name, str) and name for name in ids):
-        shown = text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
-        return Failure("unreadable", f"expected a JSON list of picture ids, got {shown!r}")
+        return Failure("unreadable", f"expected a JSON list of picture ids, got {cut(text, _SHOWN)!r}")
     return Ranking(tuple(ids)) if kind == "rank" else PictureSet(tuple(ids))
 
 
@@ -101,10 +102,8 @@ def right_replies(truth: Truth | None) -> list[str]:
             return list(dict.fromkeys((text, *aliases, *translations.values())))
         case Traces(references):
             return [trace.answer for trace in references]
-        case PictureSet(pictures):
-            return list(pictures)
-        case Relevance(grades):
-            return sorted((name for name, grade in grades.items() if grade > 0), key=lambda name: -grades[name])
+        case Relevance() | PictureSet():
+            return list(relevant_pictures(truth))
         case None:
             return []
 

@@ -15,9 +15,10 @@ from typing import Any, NamedTuple, TypeAlias
 from sightline.benchmark.formats.base import Complaints, FormatOptions
 from sightline.corpus.names import file_uri
 from sightline.english import counted
-from sightline.errors import UserError, nearest
+from sightline.errors import UserError, did_you_mean
 from sightline.io.files import picture_path
 from sightline.types import Attempt, Benchmark, Corpus, Failure, Picture, PictureSet, Ranking, Relevance, Run, Task
+from sightline.types.truth import grades_of
 
 log = logging.getLogger(__name__)
 
@@ -124,15 +125,12 @@ def judged(benchmark: Benchmark, options: FormatOptions) -> list[JudgedTask]:
     found: list[JudgedTask] = []
     others: Counter[str] = Counter()
     for task in benchmark.tasks.values():
-        match benchmark.truth.get(task.id):
-            case Relevance(grades) if grades:
-                found.append(JudgedTask(task, grades))
-            case PictureSet(pictures) if pictures:
-                found.append(JudgedTask(task, dict.fromkeys(pictures, 1)))
-            case Relevance() | PictureSet():
-                others[f"{task.kind} tasks with nothing judged"] += 1
-            case _:
-                others[f"{task.kind} tasks"] += 1
+        truth = benchmark.truth.get(task.id)
+        if grades := grades_of(truth):
+            found.append(JudgedTask(task, grades))
+        else:
+            nothing = " with nothing judged" if isinstance(truth, Relevance | PictureSet) else ""
+            others[f"{task.kind} tasks{nothing}"] += 1
     if not found:
         raise UserError(
             f'"{benchmark.name}" has no task that looks for pictures.',
@@ -237,9 +235,8 @@ def check_options(options: FormatOptions, *known: str) -> None:
     """Refuse an `--option` that the format does not have."""
     for key in options.extra:
         if key not in known:
-            near = nearest(key, known)
-            has = f"it has {', '.join(known)}" if known else "it has none"
-            raise UserError(f'this format has no option "{key}".', f'did you mean "{near}"?' if near else has)
+            has = f"It has {', '.join(known)}." if known else "It has none."
+            raise UserError(f'this format has no option "{key}".', did_you_mean(key, known, has))
 
 
 def whole_number(value: object) -> int | None:

@@ -21,6 +21,7 @@ from sightline.benchmark.formats.retrieval import finite_number, whole_number
 from sightline.english import counted
 from sightline.errors import READ_AGAIN, UserError
 from sightline.io.jsonl import LineError, parse_line, read_lines
+from sightline.plain_text import cut
 from sightline.types import Json
 
 TABLES = (".parquet", ".parq", ".arrow")
@@ -157,10 +158,7 @@ def _plain(value: Any) -> Json:
 
 
 def _got(value: object) -> str:
-    if value is None:
-        return "but it is not there"
-    text = repr(value)
-    return f"got {text if len(text) <= 60 else text[:57] + '…'}"
+    return "but it is not there" if value is None else f"got {cut(repr(value), 60)}"
 
 
 def csv_rows(path: Path, complaints: Complaints, *, delimiter: str = ",") -> Iterator[TableRow]:

@@ -112,8 +112,7 @@ class _Rows:
 
 def _shown(task: Task) -> list[str]:
     """The pictures of a prompt and its options, each once."""
-    parts = (*task.prompt, *(part for option in task.options for part in option.content))
-    return list(dict.fromkeys(part.id for part in parts if isinstance(part, PictureRef)))
+    return list(dict.fromkeys(ref.id for ref in task.shown))
 
 
 def _fields(task: Task, truth: Truth | None) -> dict[str, Any]:

@@ -22,7 +22,6 @@ from sightline.calls.budget import Budget, BudgetLike
 from sightline.calls.chat import open_chat
 from sightline.calls.journal import Journal
 from sightline.calls.journal_tables import JOURNAL_FILE
-from sightline.calls.ledger import dollars
 from sightline.calls.plan import CostPlan, StagePlan, plan_stage
 from sightline.calls.prices import Prices
 from sightline.calls.privacy_notice import announce_recipient, shows_private_pictures
@@ -32,6 +31,7 @@ from sightline.errors import StoppedError, UserError
 from sightline.models.http import HttpTransport
 from sightline.models.providers import leaves_machine
 from sightline.models.transport_factory import find_wire
+from sightline.plain_text import dollars
 from sightline.types import ChatRequest
 
 Requests: TypeAlias = Callable[[], Iterable[tuple[str, ChatRequest]]]

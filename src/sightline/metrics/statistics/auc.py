@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sightline.metrics.statistics.distributions import student_cdf, student_quantile
+from sightline.metrics.statistics.intervals import Codes, Floats, effective_count
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
 CHANCE = 0.5
 _STEPS = 30
 _CLOSE = 1e-8
@@ -99,8 +98,8 @@ def _influences(scores: Floats, labels: NDArray[np.bool_], queries: Codes) -> Au
 
 def _worth(clusters: Codes, weights: Floats) -> int:
     """How many clusters of equal weight these are worth (Kish)."""
-    sums = np.bincount(clusters, weights)
-    return round(float(sums.sum() ** 2 / (sums**2).sum()))
+    sums: Floats = np.bincount(clusters, weights).astype(np.float64)
+    return round(effective_count(sums))
 
 
 def _judged(value: float, spread: float, df: int, queries: int, level: float) -> WithinAuc:

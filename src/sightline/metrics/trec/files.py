@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
@@ -29,30 +29,7 @@ _RUN = TrecForm(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class TrecQrels:
-    """Judgments by query; `duplicates` counts lines that say again what another says, which are dropped."""
-
-    table: TrecTable
-    duplicates: int = 0
-
-    @property
-    def queries(self) -> tuple[str, ...]:
-        return self.table.queries
-
-
-@dataclass(frozen=True, slots=True)
-class TrecRun:
-    """Results by query, with their scores in single precision, as trec_eval compares them."""
-
-    table: TrecTable
-
-    @property
-    def queries(self) -> tuple[str, ...]:
-        return self.table.queries
-
-
-def read_qrels(path: str | PathLike[str], *, decode_ids: bool = False, threads: int | None = None) -> TrecQrels:
+def read_qrels(path: str | PathLike[str], *, decode_ids: bool = False, threads: int | None = None) -> TrecTable:
     """Read `query 0 document grade` lines, plain or gzipped; `decode_ids` undoes the percent-encoding of ids.
 
     Three columns (`query document grade`) are taken too, with BEIR's header or without. A line takes 4 bytes of
@@ -62,7 +39,7 @@ def read_qrels(path: str | PathLike[str], *, decode_ids: bool = False, threads: 
     owner = table.owners()
     key = pair_keys(hash_ids(table.documents), owner)
     if not find(key, key[:0]).repeats:
-        return TrecQrels(table)
+        return table
     order = np.argsort(key, kind="stable")
     sooner, later = order[:-1], order[1:]
     same = (key[sooner] == key[later]) & (owner[sooner] == owner[later])
@@ -73,16 +50,16 @@ def read_qrels(path: str | PathLike[str], *, decode_ids: bool = False, threads: 
     keep = np.ones(len(table), np.bool_)
     keep[later] = False
     offsets = np.append(0, np.cumsum(np.bincount(owner[keep], minlength=len(table.queries))))
-    return TrecQrels(table.take(np.flatnonzero(keep), offsets), later.size)
+    return replace(table.take(np.flatnonzero(keep), offsets), duplicates=later.size)
 
 
-def read_run(path: str | PathLike[str], *, decode_ids: bool = False, threads: int | None = None) -> TrecRun:
+def read_run(path: str | PathLike[str], *, decode_ids: bool = False, threads: int | None = None) -> TrecTable:
     """Read `query Q0 document rank score tag` lines, plain or gzipped; the rank and the tag are not used.
 
-    Lines may come in any order; three columns (`query document score`) are taken too. A line takes 4 bytes of
-    memory and its document's id, in words of 8.
+    Scores are in single precision, as trec_eval compares them. Lines may come in any order; three columns (`query
+    document score`) are taken too. A line takes 4 bytes of memory and its document's id, in words of 8.
     """
-    return TrecRun(read_table(Path(path), _RUN, decode_ids=decode_ids, threads=threads))
+    return read_table(Path(path), _RUN, decode_ids=decode_ids, threads=threads)
 
 
 def _check_conflicts(table: TrecTable, sooner: Ints, later: Ints, owner: Ints) -> None:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +12,7 @@ import numpy as np
 from sightline.display import Table, quiet
 from sightline.english import counted
 from sightline.errors import UserError, did_you_mean
-from sightline.io.files import PathLike, as_path, write_whole
+from sightline.io.files import PathLike, as_path, csv_bytes, write_whole
 from sightline.metrics.registry import split_names
 from sightline.metrics.statistics.estimates import Column, estimate_columns
 from sightline.metrics.tables import estimates_html, estimates_text
@@ -154,7 +151,7 @@ def score_trec(
         },
     )
     if per_query is not None:
-        _write_per_query(result, as_path(per_query, "a CSV file"))
+        write_whole(as_path(per_query, "a CSV file"), csv_bytes(result.records(), ("query", *result.estimates)))
     return result
 
 
@@ -162,12 +159,3 @@ def _geometric(of_logarithms: Estimate, failures: int) -> Estimate:
     """The geometric mean and its interval, from those of the logarithms."""
     mean, low, high = (math.exp(value) for value in (of_logarithms.mean, of_logarithms.low, of_logarithms.high))
     return replace(of_logarithms, mean=mean, low=low, high=high, failures=failures, answered=None)
-
-
-def _write_per_query(result: TrecResult, path: Path) -> None:
-    """A CSV file with a row for each query, whole or not at all."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["query", *result.estimates])
-    writer.writerows([query, *values.values()] for query, values in result.per_query.items())
-    write_whole(path, text.getvalue().encode())

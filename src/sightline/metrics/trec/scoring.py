@@ -17,7 +17,6 @@ from sightline.errors import UserError
 from sightline.metrics.ranked_batch import Bools, Floats, Ints, RankedBatch, places
 from sightline.metrics.ranked_formula import formula
 from sightline.metrics.trec.fields import Words
-from sightline.metrics.trec.files import TrecQrels, TrecRun
 from sightline.metrics.trec.ids import Ids, find, hash_ids, pair_keys
 from sightline.metrics.trec.table import Numbers, TrecTable, parallel
 
@@ -219,8 +218,8 @@ class TrecScores:
 
 
 def score_trec(
-    qrels: TrecQrels,
-    run: TrecRun,
+    qrels: TrecTable,
+    run: TrecTable,
     metrics: Sequence[str],
     *,
     intersection: bool = False,
@@ -228,7 +227,7 @@ def score_trec(
 ) -> TrecScores:
     """Score a run by trec_eval's rules; a query missing from the run counts as zero unless `intersection`."""
     formulas = {name: formula(name) for name in metrics}
-    found = match(qrels.table, run.table, threads=threads)
+    found = match(qrels, run, threads=threads)
     batch, answered = found.batch, found.answered
     names = qrels.queries
     rows = np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)

@@ -181,13 +181,17 @@ class TrecForm:
 
 @dataclass(frozen=True, slots=True)
 class TrecTable:
-    """Lines grouped by query, queries in the order of the file: those of query q are [offsets[q], offsets[q + 1])."""
+    """Lines grouped by query, queries in the order of the file: those of query q are [offsets[q], offsets[q + 1]).
+
+    `duplicates` counts judgments that say again what another line says, which are dropped.
+    """
 
     path: Path
     queries: tuple[str, ...]
     offsets: Ints
     documents: Ids
     numbers: Numbers
+    duplicates: int = 0
 
     def __len__(self) -> int:
         return self.numbers.size

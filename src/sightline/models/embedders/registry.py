@@ -18,7 +18,7 @@ from sightline import plugins
 from sightline.calls.session import Session
 from sightline.config.section import StrictModel
 from sightline.config.settings import Price, PriceSettings
-from sightline.errors import UserError, nearest
+from sightline.errors import UserError, did_you_mean, nearest
 from sightline.models.embedders.known_models import KNOWN, KnownModel, find_known
 from sightline.models.protocols import Embedder
 from sightline.models.providers import (
@@ -58,9 +58,8 @@ def read_options(kind: type[Chosen], given: Mapping[str, Any], embedder: str) ->
         raise UserError(f"{embedder} asks no server, so it has no address.", "leave --base-url out")
     if found["type"] != "extra_forbidden":
         raise UserError(f"option {key} of the embedder {embedder}: {found['msg'].lower()}.", _options_of(kind))
-    near = nearest(key, kind.model_fields)
-    hint = f'Did you mean "{near}"? ' if near else ""
-    raise UserError(f'the embedder {embedder} has no option "{key}".', hint + _options_of(kind))
+    hint = did_you_mean(key, kind.model_fields, _options_of(kind))
+    raise UserError(f'the embedder {embedder} has no option "{key}".', hint)
 
 
 def options_in(rest: str) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from sightline.errors import UserError, explained
 from sightline.io.files import PathLike
-from sightline.io.sqlite import open_database, transaction
+from sightline.io.sqlite import Database, open_database
 from sightline.models.embedders.base import EmbedderIdentity
 from sightline.models.protocols import Vectors
 
@@ -80,7 +80,7 @@ def text_key(text: str) -> bytes:
     return hashlib.sha256(b"text\0" + text.encode("utf-8", "surrogatepass")).digest()
 
 
-class VectorCache:
+class VectorCache(Database):
     """The workspace's vectors; any number of processes may read and write at once. One thread at a time uses one."""
 
     def __init__(self, workspace: PathLike) -> None:
@@ -88,15 +88,6 @@ class VectorCache:
         self.path = Path(workspace) / FILE_NAME
         self.database = open_database(self.path, MIGRATIONS, any_thread=True, reading=True)
         self.database.execute("PRAGMA cache_size = -16384")
-
-    def __enter__(self) -> VectorCache:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        self.database.close()
 
     def get_many(self, keys: Sequence[bytes], embedder: EmbedderIdentity) -> CachedVectors:
         """The vectors of these keys; memory-mapped as they lie on disk where they lie in the order of the keys."""
@@ -144,7 +135,7 @@ class VectorCache:
             return
         rows = np.ascontiguousarray(vectors, dtype="<f4")
         flags = [None] * len(keys) if cut is None else [int(flag) for flag in cut]
-        with transaction(self.database):
+        with self.transaction():
             space = self._space_for(embedder, rows.shape[1])
             known = {key for key, _, _ in self._find(keys, space)}
             fresh: dict[bytes, int] = {}

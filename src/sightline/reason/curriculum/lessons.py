@@ -136,8 +136,7 @@ class Exercise:
 
 def shows_part(task: Task) -> bool:
     """Does it show a part of a picture? A lesson has whole ones only."""
-    parts = (*task.prompt, *(part for option in task.options for part in option.content))
-    return any(isinstance(part, PictureRef) and part.region is not None for part in parts)
+    return any(ref.region is not None for ref in task.shown)
 
 
 def lesson_of(task: Task, truth: Choice, *, regions: bool) -> Lesson:

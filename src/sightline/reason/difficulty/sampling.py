@@ -14,7 +14,7 @@ from sightline.metrics.registry import metric
 from sightline.models.protocols import ChatModel
 from sightline.models.providers import parse_name
 from sightline.reason.difficulty.pass_rate import BucketRule
-from sightline.reason.questions import TaskQuestion, content_of, has_right_option, shown_in
+from sightline.reason.questions import TaskQuestion, content_of, has_right_option
 from sightline.types import ChatReply, ChatRequest, Failure, ImagePart, Json, Message, TaskKind, Text
 
 # Those whose API has a word for it; others refuse what they don't know.
@@ -121,7 +121,7 @@ def sample_content(question: TaskQuestion, preset: Preset) -> tuple[str | ImageP
     """What the model is shown and asked."""
     if not has_right_option(question.task, question.truth):
         return Failure(NO_RIGHT_OPTION, "the truth is none of the options")
-    count = len(shown_in(question.task))
+    count = len(question.task.shown)
     if preset.most_pictures is not None and count > preset.most_pictures:
         return Failure("too-many-pictures", f"{count} pictures, and {preset.most_pictures} may be shown")
     shown = content_of(question)

@@ -15,7 +15,7 @@ from sightline.calls.caller import paid_now
 from sightline.metrics.choices.options import right_option
 from sightline.models.protocols import ChatModel
 from sightline.models.structured_output import ReplySchema, ask_again
-from sightline.reason.questions import TaskQuestion, shown_in
+from sightline.reason.questions import TaskQuestion
 from sightline.reason.steps.checks import StepFault, chosen_in, question_faults, step_faults
 from sightline.runs.task_prompt import ShownPicture, TaskPrompts
 from sightline.types import (
@@ -158,7 +158,7 @@ class ReadSteps:
 
 def read_reasoning(question: TaskQuestion, said: Reasoning) -> ReadSteps:
     """Steps in the same form as the world's own: a caption for each picture, regions as boxes, the key at the end."""
-    refs, faults = shown_in(question.task), []
+    refs, faults = question.task.shown, []
     captions: list[Step] = []
     for caption in sorted(said.captions, key=lambda one: one.picture):
         if not 1 <= caption.picture <= len(refs):

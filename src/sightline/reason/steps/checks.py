@@ -12,7 +12,7 @@ from sightline.english import counted
 from sightline.metrics.choices.options import right_option
 from sightline.reason.curriculum.lessons import pictures_named
 from sightline.reason.curriculum.plan import STEPS
-from sightline.reason.questions import has_right_option, shown_in
+from sightline.reason.questions import has_right_option
 from sightline.types import Answer, Choice, Step, StepKind, Task, Truth
 
 FaultKind: TypeAlias = Literal[
@@ -53,7 +53,7 @@ def question_faults(task: Task, truth: Truth) -> tuple[StepFault, ...]:
         faults.append(StepFault("options", _no_right_option(task, truth)))
     words = [task.text, *(option.text for option in task.options)]
     if marks := sum(len(_PLACEHOLDER.findall(text)) for text in words):
-        beside = counted(len(shown_in(task)), "picture")
+        beside = counted(len(task.shown), "picture")
         said = f"the question has {counted(marks, 'placeholder')} in its words beside {beside}"
         faults.append(StepFault("placeholder", said))
     elif (mark := next(filter(None, map(foreign_mark, words)), None)) is not None:
@@ -107,7 +107,7 @@ def _placeholders(task: Task, steps: Sequence[Step]) -> Iterator[StepFault]:
     """Placeholders are counted against pictures, so that a step must have none; and it must not count past the last."""
     from sightline.reason.curriculum.tokens import foreign_mark
 
-    pictures = len(shown_in(task))
+    pictures = len(task.shown)
     for step in steps:
         if marks := _PLACEHOLDER.findall(step.text):
             yield StepFault(
@@ -122,7 +122,7 @@ def _placeholders(task: Task, steps: Sequence[Step]) -> Iterator[StepFault]:
 
 
 def _captions(task: Task, steps: Sequence[Step]) -> Iterator[StepFault]:
-    refs = shown_in(task)
+    refs = task.shown
     told = Counter(ref for step in steps if step.kind == "caption" for ref in step.pictures)
     for number, ref in enumerate(refs, 1):
         if told[ref] != 1:
@@ -133,7 +133,7 @@ def _captions(task: Task, steps: Sequence[Step]) -> Iterator[StepFault]:
 
 
 def _regions(task: Task, steps: Sequence[Step]) -> Iterator[StepFault]:
-    shown = {ref.id for ref in shown_in(task)}
+    shown = {ref.id for ref in task.shown}
     for step in steps:
         least = _LEAST_REGIONS.get(step.kind)
         if least is None:

@@ -18,7 +18,7 @@ from sightline.english import counted
 from sightline.errors import FoundError
 from sightline.io.jsonl import LineError, dump, read_jsonl, write_jsonl
 from sightline.models.json_schema import json_values
-from sightline.reason.questions import TaskQuestion, shown_in
+from sightline.reason.questions import TaskQuestion
 from sightline.reason.steps.annotation import AnnotatedSteps, Reasoning, check_reply, wanted
 from sightline.types import Json, Part
 
@@ -87,7 +87,7 @@ def write_review(
 
 def _row(question: TaskQuestion, one: AnnotatedSteps) -> dict[str, Any]:
     """What was asked, what is wrong, what to do, and the last reply, to be mended in place."""
-    task, numbers = question.task, {ref: place for place, ref in enumerate(shown_in(question.task), 1)}
+    task, numbers = question.task, {ref: place for place, ref in enumerate(question.task.shown, 1)}
 
     def words(parts: Iterable[Part]) -> str:
         return "".join(part if isinstance(part, str) else f"[picture {numbers[part]}]" for part in parts)

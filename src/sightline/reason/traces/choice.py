@@ -23,7 +23,7 @@ Vectors: TypeAlias = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class PictureChoice:
+class PictureSelection:
     """How pictures are chosen; `per_class` and `most` of all, which are dealt out over the classes in turn."""
 
     how: Choose = "first"

@@ -15,6 +15,7 @@ from sightline.errors import MissingExtraError, UserError
 from sightline.io.jsonl import dump, read_json, write_json
 from sightline.io.locks import HAS_FLOCK, take_lock
 from sightline.io.temporary_files import is_temporary, remove_temporary_files
+from sightline.plain_text import cut
 
 if TYPE_CHECKING:  # Whoever only writes asks nobody, and starts sooner without all that asking needs.
     from sightline.reason.traces.teachers import TraceSettings
@@ -126,8 +127,7 @@ def _differences(before: dict[str, Any], now: dict[str, Any], within: str = "") 
 
 
 def _short(value: Any) -> str:
-    text = dump(value).decode().strip()
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+    return cut(dump(value).decode().strip(), _SHOWN)
 
 
 @contextmanager

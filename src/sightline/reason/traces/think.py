@@ -11,7 +11,7 @@ from sightline.calls.session import Session
 from sightline.english import counted
 from sightline.errors import UserError, require_at_least, require_one_of
 from sightline.io.files import PathLike, optional_path
-from sightline.reason.traces.choice import Choose, PictureChoice
+from sightline.reason.traces.choice import Choose, PictureSelection
 from sightline.reason.traces.folder import TRACE_FORMATS, TraceFormat
 from sightline.reason.traces.language import known_language
 from sightline.reason.traces.pipeline import TraceWork, make_traces
@@ -158,7 +158,7 @@ def think(
     place = optional_path(out, "the folder to write")
     pictures = _pictures(source, labels, metadata, session)
     file = optional_path(vectors, "a file of vectors")
-    chosen = PictureChoice(choose, per_class, limit, file, seed or 0).apply(pictures)
+    chosen = PictureSelection(choose, per_class, limit, file, seed or 0).apply(pictures)
     work = TraceWork(chosen, settings, session, limit)
     skipped = _skipped(pictures.skipped)
     if chosen is not pictures:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ import orjson
 
 from sightline.errors import SightlineError, UserError
 from sightline.io.checksums import checksum
-from sightline.io.sqlite import open_database, quick_check, transaction
+from sightline.io.sqlite import Database, open_database, quick_check
 from sightline.models.protocols import Vectors
 from sightline.retrieval.bm25 import FIELDS, TOKENIZER, WEIGHTS, WordFields, match_expression
 from sightline.retrieval.columns.builder import Record
@@ -153,7 +153,7 @@ class KnownPicture(NamedTuple):
     digest: bytes
 
 
-class IndexTable:
+class IndexTable(Database):
     """The rows of an index; one thread at a time uses it.
 
     Damage is looked for when it is opened to be written to (`whole`), or where that takes no time.
@@ -185,21 +185,6 @@ class IndexTable:
                 "this Python's SQLite has no FTS5, which the word index needs.",
                 "use a Python from python.org, conda or your Linux distribution: theirs have it",
             ) from error
-
-    def close(self) -> None:
-        self.database.close()
-
-    def transaction(self) -> AbstractContextManager[None]:
-        return transaction(self.database)
-
-    # --- notes ------------------------------------------------------------------------------------------------
-
-    def note(self, key: str) -> str | None:
-        found = self.database.execute("SELECT value FROM notes WHERE key = ?", (key,)).fetchone()
-        return None if found is None else str(found[0])
-
-    def set_note(self, key: str, value: str) -> None:
-        self.database.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (key, value))
 
     # --- pictures ---------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.benchmark.copy_detection import LookPair
+from sightline.plain_text import cut
 from sightline.retrieval.bm25 import fold, query_words
 from sightline.runs.shortcuts.facts import COPIES, ORDER, FactColumn, number_in
 from sightline.types import Task
@@ -104,8 +105,7 @@ def _values(column: FactColumn, texts: Sequence[str | None]) -> Iterator[tuple[s
     least = max(_LEAST_PICTURES, _LEAST_SHARE * len(texts))
     for value, count in sorted(counts.most_common(_MOST_VALUES), key=lambda item: (-item[1], item[0])):
         if least <= count < len(texts):
-            shown = value if len(value) <= 40 else f"{value[:39]}…"
-            yield f'{column.name} is "{shown}"', np.array([text == value for text in texts], dtype=np.float32)
+            yield f'{column.name} is "{cut(value, 40)}"', np.array([text == value for text in texts], dtype=np.float32)
 
 
 def _words(column: FactColumn) -> Iterator[tuple[str, Floats]]:

@@ -19,6 +19,7 @@ from sightline.types import (
     Traces,
     Truth,
 )
+from sightline.types.truth import relevant_pictures
 
 
 class OracleOptions(Options):
@@ -44,9 +45,8 @@ class Oracle:
 def as_said(truth: Truth) -> Prediction:
     """A truth as a system would say it; of graded pictures the best first, those with grade 0 left out."""
     match truth:
-        case Relevance(grades):
-            relevant = [picture for picture, grade in grades.items() if grade > 0]
-            return Ranking(tuple(sorted(relevant, key=lambda picture: -grades[picture])))
+        case Relevance():
+            return Ranking(relevant_pictures(truth))
         case Answer(text):
             return Text(text)
         case Traces(references):

@@ -13,6 +13,7 @@ from typing import TypeAlias
 from sightline.benchmark.folder import read_benchmark
 from sightline.demo.vision import Thumbnails
 from sightline.english import counted
+from sightline.io.files import write_files
 from sightline.metrics.comparison import SystemStanding
 from sightline.metrics.scores import read_scores
 from sightline.reports.blocks import (
@@ -29,7 +30,6 @@ from sightline.reports.blocks import (
     numeric,
 )
 from sightline.reports.html import to_html
-from sightline.reports.output import write_files
 from sightline.reports.report import ROWS, document
 from sightline.reports.sections import file_names, gather, tables_of
 from sightline.reports.text import DASH, interval, score, seconds, share

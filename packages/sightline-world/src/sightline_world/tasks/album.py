@@ -144,7 +144,7 @@ class AlbumEvent:
         return "trip" if self.trip else "day"
 
 
-class Album:
+class TaskAlbum:
     """The pictures of one life by number, in the order of time.
 
     Sets of pictures are whole numbers: bit n stands for picture n. Files that do not say when they were taken

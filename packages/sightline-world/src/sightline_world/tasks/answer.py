@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import orjson
 
 from sightline.types import Answer, PictureRef, Task
-from sightline_world.tasks.album import Album
+from sightline_world.tasks.album import TaskAlbum
 from sightline_world.tasks.details import Question, count, headgear, in_the_hand, read_sign
 from sightline_world.tasks.multi_hop import a_sign_nearby, another_coat, first_time, on_the_same_occasion
 from sightline_world.tasks.phrases import Family, family_of
@@ -34,7 +34,7 @@ _CHANCES, _DRAFTS = 60, 600
 class Fairness:
     """Which questions may still be asked, after those that were."""
 
-    def __init__(self, album: Album) -> None:
+    def __init__(self, album: TaskAlbum) -> None:
         self._album = album
         self._moments: set[Hashable] = set()
         self._answers: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -63,7 +63,7 @@ class Fairness:
 class AnswerMaker:
     """Makes tasks from one album, each fair beside those before it; without a fact base, none that need the web."""
 
-    def __init__(self, album: Album, base: FactBase | None = None) -> None:
+    def __init__(self, album: TaskAlbum, base: FactBase | None = None) -> None:
         self._album = album
         self._fairness = Fairness(album)
         self._researches = () if base is None else _researches(base)

@@ -21,7 +21,7 @@ from sightline.types import Benchmark, Corpus, Json, TaskKind
 from sightline_world.choose import choose_tasks
 from sightline_world.choose.benchmark import write_picture
 from sightline_world.histories import corpus_of, read_shots, read_world, write_world
-from sightline_world.tasks.album import Album
+from sightline_world.tasks.album import TaskAlbum
 from sightline_world.tasks.answer import AnswerMaker
 from sightline_world.tasks.describe import DescribeMaker
 from sightline_world.tasks.phrases import Family
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _TRIES = 12
 """Attempts to make a task that was not made before."""
-_MAKERS: Mapping[TaskKind, Callable[[Album, FactBase | None], TaskMaker]] = MappingProxyType(
+_MAKERS: Mapping[TaskKind, Callable[[TaskAlbum, FactBase | None], TaskMaker]] = MappingProxyType(
     {
         "rank": lambda album, _: RankMaker(album),
         "select": lambda album, _: SelectMaker(album),
@@ -56,7 +56,7 @@ class TaskMaker(Protocol):
 
 
 def make_tasks(
-    album: Album,
+    album: TaskAlbum,
     kind: TaskKind,
     count: int,
     seed: int | str = 0,
@@ -87,7 +87,7 @@ def make_tasks(
 
 def _new(
     maker: TaskMaker,
-    album: Album,
+    album: TaskAlbum,
     kind: TaskKind,
     number: int,
     seed: int | str,
@@ -175,11 +175,11 @@ def _refuse_other_things(root: Path) -> None:
         raise UserError(f"{root} holds other things; it is left as it is.", "choose a new or an empty folder")
 
 
-def albums_of(world: World) -> Iterator[Album]:
+def albums_of(world: World) -> Iterator[TaskAlbum]:
     """One album after the other, in the order of the truth."""
     lives = {life.owner: life for life in world.lives}
     for owner, shots in groupby(read_shots(world.folder), key=lambda shot: shot.owner):
-        yield Album(lives[owner], shots)
+        yield TaskAlbum(lives[owner], shots)
 
 
 def _made(

@@ -11,7 +11,7 @@ from sightline.types import Box, Json, PictureRef, Task, Trace, Traces
 from sightline_world.data import read_data
 from sightline_world.draw.places import PLACES as SCENERY
 from sightline_world.scene import SCENE_KINDS, Figure, SceneGraph, Thing
-from sightline_world.tasks.album import Album, is_noticed, is_readable, looks
+from sightline_world.tasks.album import TaskAlbum, is_noticed, is_readable, looks
 from sightline_world.tasks.phrases import LIGHT_WORDS, PLACE_WORDS, Family, Templates, family_of, person, pick, sentence
 from sightline_world.tasks.task import Lot, MadeTask, labels
 from sightline_world.vocabulary import phrase
@@ -25,7 +25,7 @@ _ORDER = ("place", "light", "thing", "person", "words", "relation")
 class DescribeMaker:
     """Makes tasks from one album; the harder, the more there is to tell."""
 
-    def __init__(self, album: Album) -> None:
+    def __init__(self, album: TaskAlbum) -> None:
         self._album = album
         self._originals = [shot for shot in album.shots if shot.duplicate_of is None] or list(album.shots)
 

@@ -14,7 +14,7 @@ from sightline_world.data import read_data
 from sightline_world.draw.kinds import HOLDS
 from sightline_world.draw.places import PLACES
 from sightline_world.scene import SCENE_COLOURS, Figure, SceneGraph, Sign, Thing
-from sightline_world.tasks.album import Album, area, is_noticed, is_readable
+from sightline_world.tasks.album import TaskAlbum, area, is_noticed, is_readable
 from sightline_world.tasks.phrases import Templates, pick
 from sightline_world.tasks.task import Lot
 from sightline_world.truth import ShotTruth
@@ -60,7 +60,7 @@ class Question:
     web: bool = False
 
 
-def step(album: Album, kind: StepKind, text: str, *regions: tuple[int, Box | None]) -> Step:
+def step(album: TaskAlbum, kind: StepKind, text: str, *regions: tuple[int, Box | None]) -> Step:
     """A step that speaks of regions of pictures, given by their numbers."""
     return Step(kind, text, tuple(PictureRef(album.shots[number].id, box) for number, box in regions))
 

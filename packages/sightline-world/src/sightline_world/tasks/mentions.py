@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from sightline.types import Json
 from sightline_world.data import read_data
-from sightline_world.tasks.album import Album, AlbumEvent, Trait, as_json
+from sightline_world.tasks.album import AlbumEvent, TaskAlbum, Trait, as_json
 from sightline_world.tasks.phrases import Templates, person, pick, said
 from sightline_world.tasks.task import Lot
 
@@ -76,7 +76,7 @@ def seen_at(lot: Lot, occasion: AlbumEvent, traits: Sequence[Trait]) -> Mention:
     )
 
 
-def is_telling(album: Album, traits: Iterable[Trait], pictures: int) -> bool:
+def is_telling(album: TaskAlbum, traits: Iterable[Trait], pictures: int) -> bool:
     """Whether something is surely to be seen in these pictures, and not even perhaps in any other."""
     sight = album.sight(traits)
     return bool(sight.sure & pictures) and not sight.at_all & album.dated & ~pictures
@@ -101,7 +101,7 @@ def some_traits(lot: Lot, number: int, count: int, *, vague: bool = False) -> tu
     return tuple(sorted(chosen)) if len(chosen) == count else ()
 
 
-def _sayable(trait: Trait, album: Album) -> bool:
+def _sayable(trait: Trait, album: TaskAlbum) -> bool:
     """Whether the words for it leave nothing open: looks are said in full, or of one part only."""
     if trait.kind == "person":
         hair, headgear, _, coat = trait.values
@@ -186,7 +186,7 @@ def next_with(lot: Lot, mention: Mention) -> Mention | None:
     return None
 
 
-def lasting(album: Album) -> list[Trait]:
+def lasting(album: TaskAlbum) -> list[Trait]:
     """Traits that stand for one thing or one person all through the life; the owner is not among them."""
     things = [Trait("thing", key) for key in sorted(album.belongings)]
     return [*things, *sorted(trait for trait, friend in album.friends.items() if friend.name != album.life.owner)]

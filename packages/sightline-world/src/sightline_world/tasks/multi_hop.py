@@ -11,7 +11,7 @@ from sightline.types import Json, Step
 from sightline_world.data import read_data
 from sightline_world.draw.kinds import KINDS
 from sightline_world.scene import SCENE_COLOURS, SCENE_PLACES, Figure, Sign, Thing
-from sightline_world.tasks.album import Album, AlbumEvent, Trait, fits, is_noticed, is_readable, looks
+from sightline_world.tasks.album import AlbumEvent, TaskAlbum, Trait, fits, is_noticed, is_readable, looks
 from sightline_world.tasks.details import (
     Question,
     coat_of,
@@ -59,7 +59,7 @@ def on_the_same_occasion(lot: Lot, number: int) -> Question | None:
     )
 
 
-def _single_coloured(album: Album, occasion: AlbumEvent, number: int) -> Iterator[tuple[str, str]]:
+def _single_coloured(album: TaskAlbum, occasion: AlbumEvent, number: int) -> Iterator[tuple[str, str]]:
     """Kinds, with their colour, that are plain to see at the event in one colour, and not in the picture itself.
 
     Belongings are left out: they have the same colour on every occasion, so that any would do.
@@ -90,7 +90,7 @@ def another_coat(lot: Lot, number: int) -> Question | None:
     return None
 
 
-def _seen_elsewhere(album: Album, occasion: AlbumEvent, figure: Figure, place: str) -> list[tuple[int, Figure]]:
+def _seen_elsewhere(album: TaskAlbum, occasion: AlbumEvent, figure: Figure, place: str) -> list[tuple[int, Figure]]:
     """The same person in pictures of a place from all other times; none where one of them leaves a doubt."""
     who = looks(figure)
     sight = album.sight((who, Trait("place", (place,))))
@@ -140,7 +140,7 @@ def first_time(lot: Lot, number: int) -> Question | None:
     return None
 
 
-def _first(album: Album, number: int, thing: Thing) -> int | None:
+def _first(album: TaskAlbum, number: int, thing: Thing) -> int | None:
     """The earliest picture of a belonging, if it is of another occasion and no earlier one leaves a doubt."""
     sight = album.sights[Trait("thing", (thing.kind, thing.colour))]
     first = next(album.numbers(sight.sure & album.dated), None)
@@ -206,7 +206,7 @@ def a_sign_nearby(lot: Lot, number: int) -> Question | None:
     )
 
 
-def _signed(album: Album, occasion: AlbumEvent, number: int) -> Iterator[tuple[int, Thing, Sign]]:
+def _signed(album: TaskAlbum, occasion: AlbumEvent, number: int) -> Iterator[tuple[int, Thing, Sign]]:
     """Things of other pictures of the event with the sign beside them, where no other words are beside such a thing."""
     here = {sign.words for sign in album.shots[number].graph.signs}
     for other in album.numbers(occasion.pictures & ~(1 << number)):

@@ -29,7 +29,7 @@ from sightline.types import Json, Relevance, Task
 from sightline_world.data import read_data
 from sightline_world.draw.places import PLACES
 from sightline_world.scene import Figure, SceneGraph, Thing
-from sightline_world.tasks.album import Album, is_noticed, is_readable
+from sightline_world.tasks.album import TaskAlbum, is_noticed, is_readable
 from sightline_world.tasks.phrases import (
     FAMILIES,
     LIGHT_WORDS,
@@ -212,7 +212,7 @@ class _Query:
 class RankMaker:
     """Makes tasks from one album."""
 
-    def __init__(self, album: Album) -> None:
+    def __init__(self, album: TaskAlbum) -> None:
         self._album = album
 
     def make(self, name: str, rng: Random, difficulty: float, family: Family | None = None) -> MadeTask | None:

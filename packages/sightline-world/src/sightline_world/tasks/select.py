@@ -21,7 +21,7 @@ from random import Random
 
 from sightline.types import Json, PictureSet, Task
 from sightline_world.data import read_data
-from sightline_world.tasks.album import Album, Sight, Trait, as_json
+from sightline_world.tasks.album import Sight, TaskAlbum, Trait, as_json
 from sightline_world.tasks.mentions import some_traits
 from sightline_world.tasks.phrases import Family, Templates, Wording, family_of, pick, said, sentence
 from sightline_world.tasks.scopes import BASES, INTRA, ONE_HOP, Base
@@ -65,7 +65,7 @@ class Proof:
 class Filters:
     """All conditions on the pictures of one album."""
 
-    def __init__(self, album: Album) -> None:
+    def __init__(self, album: TaskAlbum) -> None:
         self.content = _distinct(_content(album))
         self.metadata = _distinct(_metadata(album))
         coarse = [each for each in self.metadata if each.name.split(":")[0] in ("town", "year", "month", "part")]
@@ -144,7 +144,7 @@ def _best_span(pictures: int, wanted: int, ends: Sequence[int]) -> float:
     )
 
 
-def _content(album: Album) -> Iterator[Condition]:
+def _content(album: TaskAlbum) -> Iterator[Condition]:
     signs, people = Sight(), Sight()
     for trait, sight in album.sights.items():
         name = ":".join((trait.kind, *trait.values))
@@ -161,7 +161,7 @@ def _content(album: Album) -> Iterator[Condition]:
     yield Condition("not people", album.all & ~people.sure)
 
 
-def _metadata(album: Album) -> Iterator[Condition]:
+def _metadata(album: TaskAlbum) -> Iterator[Condition]:
     readers: dict[str, Callable[[ShotTruth], str | None]] = {
         "town": lambda shot: shot.town if shot.lat is not None else None,
         "year": lambda shot: str(shot.when.year),
@@ -202,7 +202,7 @@ def limit_of(difficulty: float) -> float:
 class SelectMaker:
     """Makes tasks from one album."""
 
-    def __init__(self, album: Album) -> None:
+    def __init__(self, album: TaskAlbum) -> None:
         self._album, self._filters = album, Filters(album)
 
     def make(self, name: str, rng: Random, difficulty: float, family: Family | None = None) -> MadeTask | None:

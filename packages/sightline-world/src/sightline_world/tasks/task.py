@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from random import Random
 
 from sightline.types import Scope, Task, Truth
-from sightline_world.tasks.album import Album
+from sightline_world.tasks.album import TaskAlbum
 from sightline_world.tasks.phrases import Family
 
 DIFFICULTIES = ("easy", "medium", "hard")
@@ -28,7 +28,7 @@ class MadeTask:
 class Lot:
     """What one draft of a task goes by: the album, chance, the family of its words, and how hard it is (0 to 1)."""
 
-    album: Album
+    album: TaskAlbum
     rng: Random
     family: Family
     difficulty: float
