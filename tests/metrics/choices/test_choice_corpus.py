@@ -25,7 +25,7 @@ def corpus() -> ModuleType:
 
 
 def test_no_wrong_letter_and_few_missed(corpus: ModuleType) -> None:
-    families = [lines for name, lines in corpus._TEMPLATES.items() if name not in ("options", "held_out_seventh")]
+    families = [lines for name, lines in corpus._TEMPLATES.items() if name not in ("options", "held_out_seventh", "held_out_eighth")]
     cases = [case for lines in families for case in corpus.replies(lines)]
     found = corpus.rates(cases, corpus.ours)
     assert found.replies >= 4_000
