@@ -230,20 +230,9 @@ def test_what_is_not_its_own_is_not_overwritten(bench: Path, tmp_path: Path) -> 
     curriculum(bench, "plain", out, limit=2)
     (out / "train.yaml").write_text("mine")
     before = contents(out)
-    with pytest.raises(UserError, match=r"train\.yaml is not of the curriculum"):
+    with pytest.raises(UserError, match=r"train\.yaml does not belong to the curriculum"):
         curriculum(bench, "plain", out, limit=2, format="llama-factory")
     assert contents(out) == before
-
-
-def test_a_folder_from_before_the_list_keeps_what_is_not_known(bench: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    curriculum(bench, "mir", out, limit=24)
-    (out / "files.json").unlink()
-    (out / "checkpoints").mkdir()
-    (out / "checkpoints/checkpoint.pt").write_text("weights")
-    curriculum(bench, "plain", out, limit=2)
-    assert (out / "checkpoints/checkpoint.pt").read_text() == "weights"
-    assert not (out / "02-stage-1.jsonl").exists() and (out / "01-plain.jsonl").exists()
 
 
 @pytest.mark.parametrize("name", FORMATS)
