@@ -63,6 +63,7 @@ INTEROP := .venv-interop
 test-interop: $(INTEROP)/.installed
 	@echo "== files that we write, read by the tools they are for; every vector store"
 	$(INTEROP)/bin/python -m pytest -rs -m slow tests/benchmark/formats tests/reason/test_curriculum_interop.py \
+		tests/agent/test_agent_inspect_log.py tests/agent/test_agent_exports_real.py \
 		tests/test_compared.py
 	$(INTEROP)/bin/python $(PYTEST) -m '' tests/retrieval -k backend
 	@# The trainer, and models in this process: torch is here and nowhere else.

@@ -138,7 +138,7 @@ def test_the_command_has_the_switches(pictures: Path, monkeypatch: pytest.Monkey
         given.update(options)
         raise UserError("enough.")
 
-    monkeypatch.setattr("sightline.agent.ask.ask", ask)
+    monkeypatch.setattr("sightline.cli.ask.ask_agent", ask)
     for switches, wanted in (((), False), (("--open-web", "--share-metadata"), True)):
         with pytest.raises(SystemExit):
             main(["ask", "which?", "--in", str(pictures), "--model", "vllm/stub", *switches])

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from command_line import Commands, plain_environment
 
 MAIN = """
 import sys
@@ -75,3 +79,15 @@ def test_a_full_disk_is_said_with_what_to_do() -> None:
     assert (
         "error: the output: No space left on device.\n" in said and "make room, and run the same command again" in said
     )
+
+
+@pytest.mark.parametrize("piped", ["qrels.txt", "run.txt"])
+def test_trec_files_may_come_from_standard_input(commands: Commands, tmp_path: Path, piped: str) -> None:
+    files = {"qrels.txt": "q1 0 a 1\nq1 0 b 0\n", "run.txt": "q1 Q0 b 1 2.0 t\nq1 Q0 a 2 1.0 t\n"}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    given = ["-" if name == piped else str(tmp_path / name) for name in files]
+    words = ["score", "trec", *given, "--metrics", "recip_rank", "--json"]
+    done = commands.run(words, tmp_path, plain_environment(), stdin=files[piped])
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["recip_rank"]["mean"] == 0.5

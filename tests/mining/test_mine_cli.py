@@ -139,6 +139,15 @@ def test_mistakes_end_with_the_fix(
     assert ended.value.code == 2 and said in capsys.readouterr().err
 
 
+def test_a_folder_of_pictures_is_scanned_into_a_workspace_elsewhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.jpg").write_bytes(b"")
+    with pytest.raises(SystemExit):
+        main(["mine", str(tmp_path), "--out", str(tmp_path / "b"), *MODEL])
+    assert f"sightline scan {tmp_path} --workspace WS, and name WS instead" in capsys.readouterr().err
+
+
 def test_failures_are_in_the_json_of_a_stage(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     project = workspace.parent / "refused"

@@ -13,10 +13,11 @@ from reason.curriculum_tools import OPTIONS, STEPS, compiled, question, written
 from reason.reason_tools import answering, pictures, words
 from sightline.calls.session import Session
 from sightline.errors import FoundError, UserError
+from sightline.metrics.statistics.estimates import estimate
 from sightline.reason.curriculum.compiler import curriculum
 from sightline.reason.curriculum.leakage import leaking_sentence
 from sightline.reason.curriculum.lessons import Lesson
-from sightline.reason.curriculum.measure import CrossfittedReader, told_to_reader
+from sightline.reason.curriculum.measure import CrossfittedReader, LeakageFigure, told_to_reader
 from sightline.reason.curriculum.reader import BlindQuestion
 from sightline.types import Option
 
@@ -62,6 +63,12 @@ def test_the_figures_stand_in_the_summary_and_the_file(good: Path, tmp_path: Pat
     assert {one.get("step") for one in figures} > {"summary", "caption"}
     assert all(one["chance"] == 1 / len(OPTIONS) and one["n"] for one in figures)
     assert "guessed from the text alone (ngram), stage easy: " in str(done)
+
+
+def test_a_figure_of_too_few_records_has_no_interval_and_no_verdict() -> None:
+    few, many = (LeakageFigure("stage", "easy", estimate([0.0] * n, proportion=True), 0.25) for n in (1, 100))
+    assert str(few) == "easy: 0.00 of 1, chance 0.25: too few tasks (1) to tell"
+    assert str(many) == "easy: 0.00 [0.00, 0.04] of 100, chance 0.25: not above chance"
 
 
 def test_a_chat_model_guesses_for_once_and_what_it_does_not_say_is_in_no_figure(good: Path, tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def test_steps_come_in_their_order_however_they_are_listed(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("name = ", "no TOML file"),
+        ("name = ", "not a TOML file"),
         ('name = "n"\n', "phases of its own"),
         (f'name = "n"\nbase = "mir"\n{STAGE}', "phases of its own"),
         ('name = "n"\nbase = "nothing"\n', 'no plan "nothing"'),

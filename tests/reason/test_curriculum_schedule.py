@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +28,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def pool(folder: Path) -> Iterator[QuestionPool]:
-    with open_pool(folder, load_plan("mir")) as opened:
-        yield opened
+def pool(folder: Path) -> QuestionPool:
+    return open_pool(folder, load_plan("mir"))
 
 
 def one_stage(**changed: Any) -> CurriculumPlan:
@@ -78,8 +76,8 @@ def test_a_sample_does_not_depend_on_the_order_of_the_benchmark(
 ) -> None:
     other = written(tmp_path / "b", [question(f"q{number:02}", "easy") for number in reversed(range(60))])
     plan = one_stage(fraction=0.3)
-    with open_pool(other, plan) as turned:
-        there = {turned.lesson(row).task for row in laid(plan, turned).rows.tolist()}
+    turned = open_pool(other, plan)
+    there = {turned.lesson(row).task for row in laid(plan, turned).rows.tolist()}
     assert there == {pool.lesson(row).task for row in laid(plan, pool).rows.tolist()}
     assert len(there) == 18
 
@@ -133,7 +131,8 @@ def test_mixing_takes_earlier_records_again_where_there_are_too_few(pool: Questi
 
 def test_an_empty_pool_is_said(tmp_path: Path) -> None:
     folder = written(tmp_path / "b", [question("q1", "easy"), question("q2", "easy")])
-    with open_pool(folder, load_plan("mir")) as pool, pytest.raises(UserError, match='"stage-1" has no questions'):
+    pool = open_pool(folder, load_plan("mir"))
+    with pytest.raises(UserError, match='"stage-1" has no questions'):
         Schedule(load_plan("mir"), pool, 0)
 
 

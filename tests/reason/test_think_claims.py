@@ -225,6 +225,16 @@ def test_what_contradicts_the_label_or_a_fact_is_not_kept() -> None:
         assert trace.state == "rejected" and "contradicted" in trace.reasons
 
 
+def test_claims_about_something_else_than_the_class_are_not_kept_unless_something_speaks_for_them() -> None:
+    truck = "A large red fire truck is parked on a city street beside two tall lamp posts."
+    known = PictureKnowledge(labels=("tench", "Tinca tinca"))
+    assert _checked(known, THOUGHT, truck).reasons == ("unsupported",)
+    assert _checked(known, "It could be a tench that somebody holds up there.", truck).state == "kept"
+    captioned = PictureKnowledge(labels=("tench",), caption="A red truck on a street.")
+    assert _checked(captioned, THOUGHT, truck).state == "kept"
+    assert _checked(PictureKnowledge(), THOUGHT, truck).state == "kept"
+
+
 def test_an_answer_that_its_own_thinking_contradicts_is_not_kept() -> None:
     sound = _checked(PictureKnowledge(), THOUGHT, "The boat is red. The dog sits on the bench by the water.")
     assert sound.state == "kept" and sound.parts is not None and "consistency" not in sound.parts

@@ -138,6 +138,15 @@ def test_claims_are_verified_by_who_looks(tmp_path: Path) -> None:
     assert row["answer_2"] is None and "gravel" in rejected(tmp_path / "out")[0]["answer"]
 
 
+def test_the_card_says_how_consistent_a_teacher_is(tmp_path: Path) -> None:
+    thought = "The boat is red. A dog sits on the bench and looks at the water for a while."
+    said = {"text": f"<think>{thought}</think>The boat is blue. The dog sits on the bench by the water."}
+    settings = TraceSettings((script(tmp_path / "torn.jsonl", [said]),), PROMPTS)
+    done = make_traces(work_of(things(NAMES[:1]), settings, tmp_path), tmp_path / "out", format_="jsonl")
+    assert done.teachers[0].consistency == 0.5 and ", consistency 0.50" in str(done)
+    assert "leaves 0.500 of the claims" in (tmp_path / "out" / "README.md").read_text()
+
+
 def test_a_verifier_that_skips_claims_has_not_verified(tmp_path: Path) -> None:
     seer = script(tmp_path / "seer.jsonl", [{"text": '{"verdicts": [{"claim": 1, "verdict": "supported"}]}'}])
     settings = TraceSettings(teachers(tmp_path), PROMPTS, seer)

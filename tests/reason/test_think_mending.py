@@ -98,6 +98,7 @@ def test_an_index_without_sizes_is_brought_up_to_date(tmp_path: Path) -> None:
     with sqlite3.connect(out / "index.sqlite") as database:
         database.execute("DROP TABLE files")
         database.execute("ALTER TABLE rows DROP COLUMN sha256")
+        database.execute("ALTER TABLE outcomes DROP COLUMN consistency")
         database.execute("PRAGMA user_version = 1")
     database.close()
     (out / "data" / "train-00002.jsonl").unlink()

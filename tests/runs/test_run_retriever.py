@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from models_server import respond_json, serving_in_thread
 from runs.run_world import coloured
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.errors import UserError
@@ -219,6 +220,13 @@ def test_addresses_of_pictures_may_be_relative_to_the_benchmark(
     assert read.corpus.pictures["ana/red.png"].uri == "ana/red.png"
     spec = f"retriever:embedder=onnx:{place}/clip"
     assert run(place / "colours", spec, "run", workspace="ws", limit=2).answered == 2
+
+
+def test_an_embedder_that_gives_no_vector_is_named_before_the_pictures(place: Path, tmp_path: Path) -> None:
+    with serving_in_thread(lambda _: respond_json({"data": []})) as server, pytest.raises(UserError) as caught:
+        run(place / "colours", f"retriever:embedder=vllm/e@{server.base_url}", tmp_path / "run", workspace=tmp_path)
+    assert 'pictures of "colours" has a vector: 12 wrong-schema.' in caught.value.message
+    assert str(caught.value.fix).startswith("check the embedder")
 
 
 def test_captions_of_a_benchmark_that_has_none_are_told_of(place: Path, tmp_path: Path) -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated, TypeAlias
 
-from cyclopts import App
+from cyclopts import App, Parameter
 
 from sightline.cli.options import Common, EndpointArguments, Switch
 from sightline.errors import UserError
+
+TrecFile: TypeAlias = Annotated[Path, Parameter(allow_leading_hyphen=True)]
+"""A file, or `-` for standard input."""
 
 app = App(name="score", help="Score a run on its benchmark, or TREC files.")
 
@@ -81,8 +85,8 @@ def score(
 
 @app.command
 def trec(
-    qrels: Path,
-    run: Path,
+    qrels: TrecFile,
+    run: TrecFile,
     /,
     *,
     metrics: str = "ndcg@10,map,rr,p@10,recall@100",
@@ -96,9 +100,9 @@ def trec(
     Parameters
     ----------
     qrels:
-        Lines of: query 0 document relevance.
+        Lines of: query 0 document relevance. "-" is standard input.
     run:
-        Lines of: query Q0 document rank score tag.
+        Lines of: query Q0 document rank score tag. "-" is standard input.
     metrics:
         Comma-separated names.
     intersection:

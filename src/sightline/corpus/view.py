@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from shlex import quote
 from typing import overload
 
 import orjson
@@ -26,7 +27,10 @@ def open_corpus(workspace: str | os.PathLike[str]) -> Corpus:
     """The corpus of a workspace that has been scanned; pictures are fetched from disk as they are asked for."""
     path = Path(workspace).expanduser()
     if not (path / FILE_NAME).is_file():
-        raise UserError(f"{path} holds no corpus.", f"make one with: sightline scan DIR{workspace_option(path)}")
+        fix = f"make one with: sightline scan DIR{workspace_option(path)}"
+        if path.is_dir() and any(path.iterdir()):  # Pictures, perhaps, beside which no workspace is made.
+            fix = f"if it holds pictures: sightline scan {quote(str(path))} --workspace WS, and name WS instead"
+        raise UserError(f"{path} holds no corpus.", fix)
     store = CorpusStore(path)
     return Corpus(name=path.resolve().name, pictures=StoredPictures(store), groups=StoredGroups(store))
 

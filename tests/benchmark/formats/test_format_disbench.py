@@ -144,6 +144,14 @@ def test_a_limit_takes_the_first_queries_and_their_users(folder: Path) -> None:
     assert list(found.tasks) == ["1"] and [group.id for group in found.corpus.groups] == [ANNE]
 
 
+def test_metadata_beside_the_photo_id_is_read_as_well(folder: Path) -> None:
+    nested = read(folder).corpus.pictures
+    for file in (folder / "metadata").iterdir():
+        rows = map(orjson.loads, file.read_bytes().splitlines())
+        file.write_bytes(lines([{"photo_id": row["photo_id"], **row["metadata"]} for row in rows]))
+    assert read(folder).corpus.pictures == nested
+
+
 def test_photos_come_from_their_list_where_there_is_no_metadata(folder: Path) -> None:
     (folder / "metadata" / f"{ANNE}.jsonl").unlink()
     found = read(folder)

@@ -25,7 +25,7 @@ def corpus() -> ModuleType:
 
 
 def test_no_wrong_letter_and_few_missed(corpus: ModuleType) -> None:
-    families = [lines for name, lines in corpus._TEMPLATES.items() if name not in ("options", "held_out_seventh")]
+    families = [lines for name, lines in corpus._TEMPLATES.items() if name not in ("options", "held_out_eighth")]
     cases = [case for lines in families for case in corpus.replies(lines)]
     found = corpus.rates(cases, corpus.ours)
     assert found.replies >= 4_000
@@ -34,9 +34,9 @@ def test_no_wrong_letter_and_few_missed(corpus: ModuleType) -> None:
 
 
 def test_wording_that_the_parser_was_not_changed_for(corpus: ModuleType) -> None:
-    found = corpus.rates(list(corpus.replies(corpus._TEMPLATES["held_out_seventh"])), corpus.ours)
-    assert len(found.wrong) <= 0.04 * found.replies
-    assert len(found.missed) <= 0.16 * found.choosing
+    found = corpus.rates(list(corpus.replies(corpus._TEMPLATES["held_out_eighth"])), corpus.ours)
+    assert len(found.wrong) <= 0.002 * found.replies
+    assert len(found.missed) <= 0.06 * found.choosing
 
 
 def test_the_peers_read_plain_letters(corpus: ModuleType) -> None:

@@ -185,10 +185,10 @@ def _picture(row: TableRow, photo: str, name: str, uri: str, hashed: str | None)
     given = row.values.get("metadata")
     if not isinstance(given, dict | None):
         raise WrongFieldError("metadata", f"expected an object, got {given!r:.60}")
-    known = given or {}
+    known = given or {key: value for key, value in row.values.items() if key in _KNOWN}
     extra = {key: value for key, value in known.items() if key not in _KNOWN and value is not None}
     if len(row.values) > 2:
-        extra |= row.rest(photo, "metadata")
+        extra |= row.rest(photo, "metadata", *(() if given else _KNOWN))
     stated = _hashes(hashed)
     return Picture(
         name,

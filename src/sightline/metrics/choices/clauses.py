@@ -25,7 +25,7 @@ _KEYS = "[\ue000-\uf8ff]"
 _LONGEST_LEAD = 30
 _NEAR_THE_END = 8
 _LEFT_OUT = "⋯"
-_AND = rf"""{OR}|(?:and|or|nor|und|oder|noch|et|ou|comme|como|als\s+auch|ni|y|e|nem|o|né|и|или|або)\b
+_AND = rf"""{OR}|(?:first\s*,?\s*then|and|or|nor|und|oder|noch|et|ou|comme|como|als\s+auch|ni|y|e|nem|o|né|и|или|або)\b
     |和|与|或者?|と|や|와|과|[/&+]"""
 _ITS = r"(?:is|has|does|shows|looks|was|isn't|doesn't|ist|est|es|é|è)\b"
 _NOUN = r"""(?i:(?:options?|choices?|answers?|pictures?|images?|letters?|вариант\w*|opci\w+|opç\w+|opzion\w+)\s*

@@ -69,7 +69,7 @@ _DANGLING = re.compile(
 _LABEL = re.compile(r"\W*\w[\w ]{0,30}[:：】\]]\s*(?=\W*\w+\W*$)")
 _FINISHED = re.compile(r"[.!?|。！？)\]}>\"'”』`*…✓✔✅✗✘❌✖]\s*$")
 _NEGATED = re.compile(
-    r"\b(?:not|no|isnt|cannot|cant|never|neither|nor|without|rather than|instead of)(?: \w+){0,2} $"
+    r"\b(?:not|no|isnt|cannot|cant|never|neither|nor|without|rather than|instead of)(?: (?!but\b)\w+){0,2} $"
     r"|(?:没有|并非|不是|不)$"
 )
 # As a word of its own it denies what was asked, not the option behind it: "No, the left one".

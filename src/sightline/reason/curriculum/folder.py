@@ -6,26 +6,12 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from sightline.errors import UserError
 from sightline.io.files import PathLike, link_or_copy, whole_folder
 from sightline.io.jsonl import read_json, write_json
 
 PLAN, PROOF, README, LIST = "plan.json", "proof.json", "README.md", "files.json"
-_STAGES = "stages.json"
-# What folders may hold that were written before there was a list, beside the files of stages.
-_FORMER = (
-    PLAN,
-    PROOF,
-    README,
-    _STAGES,
-    "train.jsonl",
-    "train.yaml",
-    "dataset_info.json",
-    "messages.jsonl",
-    "stepwise.jsonl",
-)
 
 
 @contextmanager
@@ -43,23 +29,13 @@ def curriculum_folder(out: PathLike) -> Iterator[Path]:
 
 def _own_files(folder: Path) -> set[str]:
     """The files, by their paths from the folder, that an earlier curriculum wrote there."""
-    if (folder / LIST).is_file():
-        return {LIST, *_strings(read_json(folder / LIST))}
-    if not (folder / PROOF).is_file():
-        return set()
-    stages = read_json(folder / _STAGES) if (folder / _STAGES).is_file() else []
-    return {*_FORMER, *_strings([row.get("file") for row in stages if isinstance(row, dict)])}
-
-
-def _strings(rows: Any) -> list[str]:
-    return [row for row in rows if isinstance(row, str)]
+    listed = read_json(folder / LIST) if (folder / LIST).is_file() else []
+    return {LIST, *(name for name in listed if isinstance(name, str))}
 
 
 def _refuse_others(before: Path, own: set[str], written: list[str]) -> None:
-    """A list that is missing says nothing of pictures: then those that are written again are taken for its own."""
-    is_listed = LIST in own
     for name in written:
-        if name not in own and (is_listed or "/" not in name) and os.path.lexists(before / name):
+        if name not in own and os.path.lexists(before / name):
             raise UserError(
                 f"{before / name} does not belong to the curriculum there, and would be lost.",
                 "move it, or choose another --out",

@@ -71,14 +71,13 @@ class LeakageFigure:
         return self.accuracy.low > self.chance
 
     def __str__(self) -> str:
-        mean, low, high = self.accuracy.mean, self.accuracy.low, self.accuracy.high
-        above = "above chance" if self.leaks else "not above chance"
-        n = self.accuracy.n
         left_out = f", {self.unanswered:,} without a guess" if self.unanswered else ""
-        if not n:
+        if not self.accuracy.n:
             return f"{self.name}: nothing was guessed{left_out}"
-        figure = f"{mean:.2f} [{low:.2f}, {high:.2f}] of {n:,}{left_out}"
-        return f"{self.name}: {figure}, chance {self.chance:.2f}: {above}"
+        figure, verdict = f"{self.accuracy:.2f}", "above chance" if self.leaks else "not above chance"
+        if (why := self.accuracy.no_interval) is not None:
+            figure, verdict = f"{self.accuracy.mean:.2f}", f"{why} to tell"
+        return f"{self.name}: {figure} of {self.accuracy.n:,}{left_out}, chance {self.chance:.2f}: {verdict}"
 
     def to_json(self) -> dict[str, Any]:
         """As in `proof.json`."""

@@ -103,6 +103,7 @@ REASONS = {
     "language": "thinking or answer is in another language",
     "no-thinking": "there is an answer without thinking",
     "contradicted": "it denies the picture's label, or contradicts a fact that is known of it",
+    "unsupported": "it does not name the picture's class, and nothing else that is known speaks for it",
     "inconsistent": "its thinking contradicts half of its answer",
     "ungrounded": "who looked at the picture confirmed too few of its claims",
     "low-quality": "its quality is below what was asked for",

@@ -57,6 +57,7 @@ ALTER TABLE rows ADD COLUMN sha256 TEXT;
 CREATE TABLE files (path TEXT PRIMARY KEY, shard INTEGER NOT NULL, bytes INTEGER) WITHOUT ROWID;
 INSERT INTO files SELECT file, number, NULL FROM shards WHERE rows > 0
 """
+_CONSISTENCY = "ALTER TABLE outcomes ADD COLUMN consistency REAL"
 
 
 def minhashes_of(texts: Iterable[str]) -> Iterator[bytes]:
@@ -119,7 +120,7 @@ class TraceIndex:
     def __init__(self, folder: Path) -> None:
         self.path = folder / INDEX
         try:
-            self.database = open_database(self.path, [_SCHEMA, _FILES])
+            self.database = open_database(self.path, [_SCHEMA, _FILES, _CONSISTENCY])
         except UserError as error:  # It speaks of a workspace, which this is not.
             if isinstance(error.__context__, (OSError, sqlite3.OperationalError)):
                 raise not_written(self.path, error.__context__) from error
@@ -158,7 +159,7 @@ class TraceIndex:
             "INSERT INTO rows VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (_row_values(number, row) for row in rows)
         )
         self.database.executemany(
-            "INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (values for row in rows for values in _outcome_values(row)),
         )
         self.database.executemany(
@@ -273,6 +274,7 @@ def _outcome_values(row: TraceRow) -> Iterator[tuple[object, ...]]:
             reply.usage is not None,
             _paid(reply),
             trace.quality,
+            trace.parts.get("consistency", 1.0) if trace.parts is not None and trace.thinking else None,
         )
 
 

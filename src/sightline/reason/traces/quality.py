@@ -45,6 +45,8 @@ WEIGHTS: Mapping[str, float] = {
 """grounding: claims that who looked at the picture supports / claims judged. facts, caption, label: see `claims`.
 agreement: mean share of claims that another teacher made too, less a quarter for each contradiction.
 thinking: 1 with thinking of at least 8 words, else 0. variety: 1 − share of repeated 8-grams."""
+_EVIDENCE = ("grounding", "facts", "caption", "agreement")
+"""What can speak for a trace that does not name the picture's class; form alone does not."""
 _LEAST_CONSISTENT = 0.5
 """Of the claims of an answer, so many must not be contradicted by its own thinking."""
 _CONFLICT_COSTS = 0.25
@@ -127,6 +129,8 @@ def _scored(
     reasons = []
     if notes.get("label") == "denied" or "against_facts" in notes:
         reasons.append("contradicted")
+    elif notes.get("label") == "missing" and not any(parts.get(name) for name in _EVIDENCE):
+        reasons.append("unsupported")
     if consistency < _LEAST_CONSISTENT:
         reasons.append("inconsistent")
     if parts.get("grounding", 1.0) < rules.least_grounded:

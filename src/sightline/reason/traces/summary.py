@@ -20,7 +20,8 @@ from sightline.reason.traces.index import TraceIndex
 class TeacherCounts:
     """What became of one teacher's replies; `usd` is what is known of the money, `unpriced` calls cost more.
 
-    Tokens and money are of all calls, also of those that failed.
+    Tokens and money are of all calls, also of those that failed. `quality` is the mean of what is kept, `consistency`
+    that of all that was checked and has thinking: the share of its claims that the thinking leaves standing.
     """
 
     model: str
@@ -33,6 +34,7 @@ class TeacherCounts:
     usd: float
     unpriced: int
     quality: float | None
+    consistency: float | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -139,6 +141,8 @@ class TraceSummary(Table[TeacherCounts]):
             lines.append(f"  failures that may pass: {counted(self.may_pass, 'row')}; --retry-failed asks again")
         for name, teacher in zip(self.names, self.teachers, strict=True):
             quality = "" if teacher.quality is None else f", quality {teacher.quality:.2f}"
+            if (consistency := teacher.consistency) is not None and consistency < 1:
+                quality += f", consistency {consistency:.2f}"
             lines.append(f"  {name}: {teacher.kept:,} kept, {teacher.output:,} tokens{quality}")
         if self.agreement is not None:
             against = f"they contradict each other in {counted(self.contradicting, 'row')}"
@@ -217,13 +221,11 @@ def _teacher(index: TraceIndex, place: int, model: str) -> TeacherCounts:
         """SELECT coalesce(sum(state = 'kept'), 0), coalesce(sum(state = 'rejected'), 0),
             coalesce(sum(state = 'failed'), 0), coalesce(sum(input), 0), coalesce(sum(output), 0),
             coalesce(sum(reasoning), 0), coalesce(sum(usd), 0.0), coalesce(sum(answered AND usd IS NULL), 0),
-            avg(CASE WHEN state = 'kept' THEN quality END)
+            round(avg(CASE WHEN state = 'kept' THEN quality END), 3), round(avg(consistency), 3)
         FROM outcomes WHERE place = ?""",
         (place,),
     ).fetchone()
-    kept, rejected, failed, sent, came, thought, usd, unpriced, quality = values
-    rounded = None if quality is None else round(quality, 3)
-    return TeacherCounts(model, kept, rejected, failed, sent, came, thought, usd, unpriced, rounded)
+    return TeacherCounts(model, *values)
 
 
 def write_card(folder: Path, header: Mapping[str, Any], summary: TraceSummary) -> None:
@@ -282,6 +284,9 @@ def _checks(summary: TraceSummary, header: Mapping[str, Any]) -> Iterator[str]:
     if summary.agreement is not None:
         yield f"- Between teachers: {summary.agreement:.3f} of the claims have a partner, in the mean over rows."
     yield f"- Rows in which teachers contradict each other: {summary.contradicting:,}."
+    for name, one in zip(summary.names, summary.teachers, strict=True):
+        if one.consistency is not None:
+            yield f"- {name}: its thinking leaves {one.consistency:.3f} of the claims of an answer standing."
     if header["verifier"] is None:
         yield "- Grounding: not verified; no claim was compared with its picture.\n"
         return

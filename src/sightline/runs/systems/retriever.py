@@ -189,9 +189,9 @@ class Retriever:
         listed = ", ".join(f"{count:,} {reason}" for reason, count in built.left_out.items())
         if self._method.vectors and not self._method.words and sum(built.left_out.values()) == built.pictures:
             raise UserError(
-                f'none of the {built.pictures:,} pictures of "{self._setting.benchmark.name}" can be found'
+                f'none of the {built.pictures:,} pictures of "{self._setting.benchmark.name}" has a vector'
                 + (f": {listed}." if listed else "."),
-                "sightline validate BENCH --pictures says where they should be",
+                "check the embedder; `sightline validate BENCH --pictures` says where pictures should be",
             )
         options = self._options
         if isinstance(options, HybridOptions) and options.words and not options.words_in_pictures:
