@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
+import tracemalloc
 from errno import ENOSPC
 from pathlib import Path
-from typing import get_args, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import pytest
 
-from reason.curriculum_tools import drawn, lines, question, written
+from reason.curriculum_tools import STEPS, drawn, lines, question, written
 from sightline.cli import main
 from sightline.cli.curriculum import curriculum as command
 from sightline.errors import UserError
 from sightline.reason.curriculum import compiler
 from sightline.reason.curriculum.compiler import curriculum
 from sightline.reason.curriculum.formats import FORMATS, FormatName
+from sightline.reason.curriculum.schedule import lay_out
+from sightline.types import Step
 
 
 @pytest.fixture(scope="module")
@@ -169,6 +173,27 @@ def test_only_a_curriculum_is_replaced(bench: Path, tmp_path: Path) -> None:
     with pytest.raises(SystemExit):
         main([*arguments[:-3], "--out", str(tmp_path / "other"), "--plan", "plain"])
     assert (tmp_path / "other/mine.txt").read_text() == "mine"
+
+
+@pytest.mark.slow
+def test_memory_does_not_grow_with_the_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Held once every record is proved: some numbers for each question, not its 4,000 characters."""
+    held: list[int] = []
+
+    def measured(*given: Any) -> Any:
+        gc.collect()  # Also empties Python's own store of freed objects.
+        held.append(tracemalloc.get_traced_memory()[0])
+        return lay_out(*given)
+
+    monkeypatch.setattr(compiler, "lay_out", measured)
+    long = [*STEPS[:3], Step("text-to-region", " ".join(f"word{n}" for n in range(500))), *STEPS[4:]]
+    for count in (10, 40, 160):  # What is loaded once is loaded by the first.
+        tasks = [question(f"q{n}", prompt=question("shown").prompt) for n in range(count)]
+        folder = written(tmp_path / f"b{count}", tasks, long)
+        tracemalloc.start()
+        curriculum(folder, "full-chain", tmp_path / f"out{count}", pictures="leave")
+        tracemalloc.stop()
+    assert held[2] - held[1] < 120 * 800
 
 
 def test_writing_again_replaces_its_own_files_alone(bench: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +29,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def pool(folder: Path) -> QuestionPool:
-    return open_pool(folder, load_plan("mir"))
+def pool(folder: Path) -> Iterator[QuestionPool]:
+    with open_pool(folder, load_plan("mir")) as opened:
+        yield opened
 
 
 def one_stage(**changed: Any) -> CurriculumPlan:
@@ -76,8 +78,8 @@ def test_a_sample_does_not_depend_on_the_order_of_the_benchmark(
 ) -> None:
     other = written(tmp_path / "b", [question(f"q{number:02}", "easy") for number in reversed(range(60))])
     plan = one_stage(fraction=0.3)
-    turned = open_pool(other, plan)
-    there = {turned.lesson(row).task for row in laid(plan, turned).rows.tolist()}
+    with open_pool(other, plan) as turned:
+        there = {turned.lesson(row).task for row in laid(plan, turned).rows.tolist()}
     assert there == {pool.lesson(row).task for row in laid(plan, pool).rows.tolist()}
     assert len(there) == 18
 
@@ -131,8 +133,7 @@ def test_mixing_takes_earlier_records_again_where_there_are_too_few(pool: Questi
 
 def test_an_empty_pool_is_said(tmp_path: Path) -> None:
     folder = written(tmp_path / "b", [question("q1", "easy"), question("q2", "easy")])
-    pool = open_pool(folder, load_plan("mir"))
-    with pytest.raises(UserError, match='"stage-1" has no questions'):
+    with open_pool(folder, load_plan("mir")) as pool, pytest.raises(UserError, match='"stage-1" has no questions'):
         Schedule(load_plan("mir"), pool, 0)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -277,21 +278,23 @@ def curriculum(
     )
     source, place = as_path(benchmark, "a benchmark"), as_path(out, "the folder to write")
     planned = plan if isinstance(plan, CurriculumPlan) else load_plan(str(as_path(plan, "a plan")))
-    made = compiled(source, planned, place, settings)
-    _write(made, place, settings)
-    return Compiled(
-        plan=made.plan.name,
-        format=settings.format,
-        out=place,
-        seed=settings.seed,
-        tasks=len(made.rows()),
-        records=made.count,
-        tokens=made.tokens,
-        stages=tuple(StageSummary(stage.name, stage.phase, len(stage.entries), stage.tokens) for stage in made.stages),
-        left_out=made.pool.left_out,
-        proof=made.proof.to_json(),
-        proof_lines=tuple(proof_lines(made.proof)),
-    )
+    with compiled(source, planned, place, settings) as made:
+        _write(made, place, settings)
+        return Compiled(
+            plan=made.plan.name,
+            format=settings.format,
+            out=place,
+            seed=settings.seed,
+            tasks=len(made.rows()),
+            records=made.count,
+            tokens=made.tokens,
+            stages=tuple(
+                StageSummary(stage.name, stage.phase, len(stage.entries), stage.tokens) for stage in made.stages
+            ),
+            left_out=made.pool.left_out,
+            proof=made.proof.to_json(),
+            proof_lines=tuple(proof_lines(made.proof)),
+        )
 
 
 def _write(curriculum: CompiledCurriculum, out: Path, settings: CurriculumSettings) -> None:
@@ -306,23 +309,27 @@ def _write(curriculum: CompiledCurriculum, out: Path, settings: CurriculumSettin
         raise UserError(f"{out} can't be written: {error.strerror}.", "make room, or choose another --out") from error
 
 
-def compiled(benchmark: Path, plan: CurriculumPlan, out: Path, settings: CurriculumSettings) -> CompiledCurriculum:
+@contextmanager
+def compiled(
+    benchmark: Path, plan: CurriculumPlan, out: Path, settings: CurriculumSettings
+) -> Iterator[CompiledCurriculum]:
     """The checked records of a benchmark, ready to be written."""
     counter = token_counter(settings.tokenizer, settings.picture_tokens, local_only=settings.session.calls.local_only)
-    pool = open_pool(benchmark, plan, settings.limit)
-    schedule = Schedule(plan, pool, settings.seed)
-    proof = CurriculumProof(_against(benchmark, settings), counter.how)
-    prover = Prover(pool, counter, proof.against, settings.session.config.scan.max_pixels)
-    keep, costs = _proved(plan, pool, schedule, prover, proof)
-    if not settings.drop:
-        proof.refuse()
-    stages = lay_out(schedule, keep, costs, settings.tokens)
-    _refuse_empty(stages, settings.tokens)
-    proof.count([stage.entries for stage in stages])
-    reader = _leak_reader(settings)
-    proof.reader, proof.leakage = reader.name, list(measured_leakage(_trained_on(plan, pool, keep), reader))
-    pictures = CurriculumPictures(pool, out, settings.pictures)
-    return CompiledCurriculum(plan, settings.seed, stages, proof, pool, counter, pictures)
+    with open_pool(benchmark, plan, settings.limit) as pool:
+        schedule = Schedule(plan, pool, settings.seed)
+        proof = CurriculumProof(_against(benchmark, settings), counter.how)
+        prover = Prover(pool, counter, proof.against, settings.session.config.scan.max_pixels)
+        keep, costs = _proved(plan, pool, schedule, prover, proof)
+        if not settings.drop:
+            proof.refuse()
+        stages = lay_out(schedule, keep, costs, settings.tokens)
+        _refuse_empty(stages, settings.tokens)
+        proof.count([stage.entries for stage in stages])
+        reader = _leak_reader(settings)
+        proof.reader, proof.leakage = reader.name, list(measured_leakage(_trained_on(plan, pool, keep), reader))
+        yield CompiledCurriculum(
+            plan, settings.seed, stages, proof, pool, counter, CurriculumPictures(pool, out, settings.pictures)
+        )
 
 
 def _leak_reader(settings: CurriculumSettings) -> BlindReader:

@@ -1,13 +1,14 @@
-"""The questions of a benchmark that can be taught, and what sampling needs of each.
+"""The questions of a benchmark in a temporary database, so that memory holds a few numbers for each and not its words.
 
 Random draws are made from names: the same on every machine and in every version, whatever else is in the pool.
 """
 
 from __future__ import annotations
 
+import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import islice
@@ -18,16 +19,27 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from sightline.benchmark.folder import read_benchmark
+from sightline.benchmark.files import PICTURES, TASKS, TRUTH
+from sightline.benchmark.folder import open_benchmark
+from sightline.benchmark.problems import stop
+from sightline.benchmark.table import TableSource
+from sightline.benchmark.truth import TaskTruth
 from sightline.benchmark.validation import odd_options
 from sightline.errors import UserError
 from sightline.io.files import picture_path
 from sightline.reason.curriculum.lessons import Lesson, lesson_of, shows_part
 from sightline.reason.curriculum.plan import STEPS, CurriculumPlan
-from sightline.types import Choice, Picture, Task, Truth
+from sightline.types import Choice, Task, Truth
 
 Draws = NDArray[np.uint64]
 _STEP, _FIRST, _SECOND = (np.uint64(x) for x in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
+_SCHEMA = """
+CREATE TABLE lessons (
+  place INTEGER PRIMARY KEY, id TEXT UNIQUE, task BLOB, hard INTEGER, level REAL, truth BLOB,
+  why TEXT DEFAULT 'no truth'
+);
+CREATE TABLE pictures (id TEXT PRIMARY KEY, uri TEXT, width INTEGER, height INTEGER);
+"""
 UNMEASURED = "no difficulty"
 _LEVELS = {"easy": 0.0, "medium": 0.5, "hard": 1.0}
 
@@ -63,47 +75,42 @@ class LessonPicture(NamedTuple):
     size: tuple[int, int] | None
 
 
-class _Taught(NamedTuple):
-    """A question with its right option and its steps."""
-
-    task: Task
-    truth: Choice
-
-
 class QuestionPool:
     """Lessons by row (0, 1, …, in the order of the benchmark), with what sampling needs of each."""
 
     def __init__(
-        self,
-        folder: Path,
-        questions: Sequence[_Taught],
-        pictures: Mapping[str, Picture],
-        plan: CurriculumPlan,
-        left_out: Mapping[str, int],
+        self, folder: Path, database: sqlite3.Connection, plan: CurriculumPlan, left_out: Mapping[str, int]
     ) -> None:
-        self.folder, self._questions, self._pictures, self._regions = folder, questions, pictures, plan.regions
+        self.folder, self._database, self._regions = folder, database, plan.regions
         self.left_out = left_out
         self._size = lru_cache(maxsize=4096)(_size_of)
-        measured = [difficulty_of(one.task) for one in questions]
-        self.hard: NDArray[np.int8] = np.array([one.hard for one in measured], np.int8)
-        self.levels: NDArray[np.float64] = np.array([one.level for one in measured], np.float64)
-        self.lots: Draws = draws_of(one.task.id for one in questions)
+        found = database.execute("SELECT place, hard, level FROM lessons ORDER BY place")
+        rows = np.fromiter(found, dtype=[("place", "i8"), ("hard", "i1"), ("level", "f8")])
+        self._places: NDArray[np.int64] = rows["place"]
+        self.hard: NDArray[np.int8] = rows["hard"]
+        self.levels: NDArray[np.float64] = rows["level"]
+        self.lots: Draws = draws_of(name for (name,) in database.execute("SELECT id FROM lessons ORDER BY place"))
 
     def __len__(self) -> int:
-        return len(self._questions)
+        return len(self._places)
 
     def lesson(self, row: int) -> Lesson:
-        """One lesson."""
-        return lesson_of(*self._questions[row], regions=self._regions)
+        """One lesson, made again from the benchmark's lines."""
+        query = "SELECT task, truth FROM lessons WHERE place = ?"
+        task_line, truth_line = self._database.execute(query, (int(self._places[row]),)).fetchone()
+        task = TASKS.to_value(TASKS.schema.validate_json(task_line))
+        truth = TRUTH.to_value(TRUTH.schema.validate_json(truth_line)).truth
+        assert isinstance(truth, Choice)
+        return lesson_of(task, truth, regions=self._regions)
 
     def picture(self, name: str) -> LessonPicture:
         """What is known of a picture."""
-        found = self._pictures.get(name)
+        found = self._database.execute("SELECT uri, width, height FROM pictures WHERE id = ?", (name,)).fetchone()
         if found is None:
             return LessonPicture(None, None)
-        path = picture_path(found.uri, self.folder)
-        known = (found.width, found.height) if found.width and found.height else None
-        return LessonPicture(path, known or self._size(path))
+        uri, width, height = found
+        path = picture_path(uri, self.folder)
+        return LessonPicture(path, (width, height) if width and height else self._size(path))
 
 
 def _size_of(path: Path | None) -> tuple[int, int] | None:
@@ -114,24 +121,17 @@ def _size_of(path: Path | None) -> tuple[int, int] | None:
     return None
 
 
-def open_pool(folder: Path, plan: CurriculumPlan, limit: int | None = None) -> QuestionPool:
+@contextmanager
+def open_pool(folder: Path, plan: CurriculumPlan, limit: int | None = None) -> Iterator[QuestionPool]:
     """The choose tasks of a benchmark (the first `limit`) that have what the plan needs; others are counted."""
-    benchmark = read_benchmark(folder, reviews=False)
-    left_out: Counter[str] = Counter()
-    chosen = islice((task for task in benchmark.tasks.values() if _is_taught(task, plan, left_out)), limit)
-    questions: list[_Taught] = []
-    missing: Counter[str] = Counter()
-    for task in chosen:
-        truth = benchmark.truth.get(task.id)
-        if (why := _why_not(truth, plan)) is not None:
-            missing[why] += 1
-        else:
-            assert isinstance(truth, Choice)
-            questions.append(_Taught(task, truth))
-    left_out.update(dict(sorted(missing.items())))
-    pool = QuestionPool(folder, questions, benchmark.corpus.pictures, plan, left_out)
-    _refuse_empty(pool)
-    return pool
+    source = open_benchmark(folder, stop).source
+    with closing(sqlite3.connect("")) as database:  # No name: a file on disk that goes when it is closed.
+        database.executescript(_SCHEMA)
+        with database:
+            left_out = _fill(database, source, plan, limit)
+        pool = QuestionPool(folder, database, plan, left_out)
+        _refuse_empty(pool)
+        yield pool
 
 
 def difficulty_of(task: Task) -> TaskDifficulty:
@@ -148,6 +148,28 @@ def difficulty_of(task: Task) -> TaskDifficulty:
     return TaskDifficulty(int(labels[0] != "easy"), level)
 
 
+def _fill(database: sqlite3.Connection, source: TableSource, plan: CurriculumPlan, limit: int | None) -> dict[str, int]:
+    left_out: Counter[str] = Counter()
+    tasks = (task for _, task in source.unique(TASKS, lambda row: row.id, "id"))
+    chosen = islice((task for task in tasks if _is_taught(task, plan, left_out)), limit)
+    database.executemany(
+        "INSERT INTO lessons (id, task, hard, level) VALUES (?, ?, ?, ?)",
+        ((task.id, TASKS.line(task), *difficulty_of(task)) for task in chosen),
+    )
+    database.executemany(
+        "UPDATE lessons SET truth = ?, why = ? WHERE id = ?",
+        ((TRUTH.line(row) if why is None else None, why, row.task) for row, why in _truths(source, plan)),
+    )
+    counts = database.execute("SELECT why, count(*) FROM lessons WHERE truth IS NULL GROUP BY why ORDER BY why")
+    left_out.update(dict(counts.fetchall()))
+    database.execute("DELETE FROM lessons WHERE truth IS NULL")
+    database.executemany(
+        "INSERT OR IGNORE INTO pictures VALUES (?, ?, ?, ?)",
+        ((row.id, row.uri, row.width, row.height) for _, row in source.rows(PICTURES)),
+    )
+    return dict(left_out)
+
+
 def _is_taught(task: Task, plan: CurriculumPlan, left_out: Counter[str]) -> bool:
     if task.kind != "choose":
         left_out[f"{task.kind} task"] += 1
@@ -162,10 +184,13 @@ def _is_taught(task: Task, plan: CurriculumPlan, left_out: Counter[str]) -> bool
     return False
 
 
-def _why_not(truth: Truth | None, plan: CurriculumPlan) -> str | None:
-    """Why a question can't be taught from, if it can't."""
-    if truth is None:
-        return "no truth"
+def _truths(source: TableSource, plan: CurriculumPlan) -> Iterator[tuple[TaskTruth, str | None]]:
+    """The truth of each task, and why it can't be taught from, if it can't."""
+    for _, row in source.unique(TRUTH, lambda row: row.task, "task"):
+        yield row, _why_not(row.truth, plan)
+
+
+def _why_not(truth: Truth, plan: CurriculumPlan) -> str | None:
     if not isinstance(truth, Choice) or truth.option is None:
         return "no right option"
     known = {step.kind for step in truth.steps}
