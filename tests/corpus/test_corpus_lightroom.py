@@ -90,6 +90,8 @@ def test_filters_know_what_a_catalogue_says(catalogue: Path, draw: Draw, tmp_pat
     found = scan(tmp_path / "photos", metadata=catalogue, workspace=tmp_path / "ws")
     assert found.pictures == 3
     assert found.warnings["unmatched metadata"] == 1, "gone.jpg; the other drive was not scanned"
+    assert "3 new, metadata for 2 pictures in" in str(found)
+    assert "nothing changed in" in str(scan(tmp_path / "photos", metadata=catalogue, workspace=tmp_path / "ws"))
 
     def chosen(where: str) -> list[str]:
         return filtered(tmp_path / "ws", where)
