@@ -5,7 +5,6 @@ And regions of pictures, as a drawing over them takes them.
 
 from __future__ import annotations
 
-import base64
 import io
 import os
 import re
@@ -66,11 +65,6 @@ class Thumbs:
         temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
         temporary.write_bytes(data)
         os.replace(temporary, path)  # noqa: PTH105 - one call that is atomic everywhere
-
-
-def data_url(data: bytes) -> str:
-    """A JPEG inside a page."""
-    return f"data:image/jpeg;base64,{base64.b64encode(data).decode()}"
 
 
 def region_of(box: Box | None) -> Region | None:
