@@ -6,15 +6,14 @@ And regions of pictures, as a drawing over them takes them.
 from __future__ import annotations
 
 import io
-import os
 import re
-import secrets
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
 from sightline.corpus.pixels import RefusedError, read_file
 from sightline.corpus.small_copy import small_copy
+from sightline.io.temporary_files import name_beside
 from sightline.types import Box, Failure
 
 WHOLE = 0
@@ -62,9 +61,9 @@ class Thumbs:
     def _keep(path: Path, data: bytes) -> None:
         """Whole or not at all; it need not survive a power cut, since it can be made again."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
+        temporary = name_beside(path)
         temporary.write_bytes(data)
-        os.replace(temporary, path)  # noqa: PTH105 - one call that is atomic everywhere
+        temporary.replace(path)
 
 
 def region_of(box: Box | None) -> Region | None:

@@ -148,14 +148,6 @@ FORMS: Mapping[str, JobForm] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class EmbedderPrice:
-    """An embedder, and what it takes in time, memory and downloads."""
-
-    spec: str
-    told: str
-
-
 def listing(request: Request) -> Response:
     """All jobs, and the forms that start one."""
     return _listed(request, request.query_params)
@@ -336,7 +328,8 @@ def _then(form: JobForm, fields: Mapping[str, str]) -> list[str]:
     return ["index", "--no-vectors" if chosen == _WORDS_ONLY else f"--embedder={chosen}"]
 
 
-def _prices(count: int) -> Iterator[EmbedderPrice]:
+def _prices(count: int) -> Iterator[tuple[str, str]]:
+    """Each embedder, and what it takes in time, memory and downloads."""
     many = count or _MANY
     for name in (DEFAULT, *(known for known in KNOWN if known in _NUMBERS)):
         # Vectors are kept twice: in the workspace, where they are never made again, and in the index.
@@ -346,8 +339,8 @@ def _prices(count: int) -> Iterator[EmbedderPrice]:
         else:
             parts.append(f"after a download of {KNOWN[name].size / 1e6:,.0f} MB (time not measured)")
         built_in = "built in, " if name == DEFAULT else ""
-        yield EmbedderPrice(name, f"{name}: {built_in}for {many:,} pictures {', '.join(parts)}")
-    yield EmbedderPrice(_WORDS_ONLY, "none: by names, tags, time and place alone; seconds")
+        yield name, f"{name}: {built_in}for {many:,} pictures {', '.join(parts)}"
+    yield _WORDS_ONLY, "none: by names, tags, time and place alone; seconds"
 
 
 def _roots(store: CorpusStore) -> list[str]:
