@@ -113,8 +113,8 @@ def test_a_narrow_phone_and_a_picture_smaller_than_the_window(served: Served, lo
     page = looking(served).go("/search")
     page.locator("#grid .tile").first.click()
     page.keyboard.press("z")
-    page.wait_for_function("document.querySelector('#box .zoomed img')?.src.endsWith('size=0')")
-    page.wait_for_function("document.querySelector('#box img').complete")
+    page.locator("#box .zoomed img[src$='size=0']").wait_for()
+    page.evaluate("document.querySelector('#box img').decode()")
     boxes = [page.locator(f"#box .stage{inner}").bounding_box() for inner in ("", " img")]
     middles = [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in boxes]
     assert middles[0] == pytest.approx(middles[1], abs=2), "its pixels are in the middle"

@@ -49,7 +49,7 @@ def test_from_nothing_to_a_search(tmp_path: Path, looking: Look) -> None:
         shoot(page, "start")
         page.locator("form.find input").wait_for()  # As soon as there are pictures, without a click.
         page.goto(f"{app.address}/jobs")
-        page.locator(".job.done", has_text="Index").wait_for()
+        page.locator(".job.done", has_text="Index").wait_for(timeout=120_000)
         page.locator(".job.done", has_text="Scan").get_by_text("Log and command").click()
         assert f"sightline scan {pictures}" in page.locator(".job", has_text="Scan").inner_text()
         shoot(page, "jobs")
