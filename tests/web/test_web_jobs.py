@@ -105,9 +105,9 @@ def test_jobs_are_started_by_our_own_pages_on_this_machine_alone(tmp_path: Path)
     token = forgery_token(here.get("/jobs").text)
     for wrong in ({"verb": "demo"}, {"folder": "relative"}, {"folder": str(tmp_path / "no")}, {"folder": "--help"}):
         assert here.post("/jobs", data=scan | {"csrf": token} | wrong).status_code in (400, 404)
-    wrong = here.post("/jobs", data=scan | {"csrf": token, "folder": str(tmp_path / "no"), "metadata": "m.csv"}).text
-    assert f"There is no folder {tmp_path}/no." in wrong and f'value="{tmp_path}/no"' in wrong, "what was typed stays"
-    assert 'value="m.csv"' in wrong and '<option value="none" selected>' in wrong
+    page = here.post("/jobs", data=scan | {"csrf": token, "folder": str(tmp_path / "no"), "metadata": "m.csv"}).text
+    assert f"There is no folder {tmp_path}/no." in page and f'value="{tmp_path}/no"' in page, "what was typed stays"
+    assert 'value="m.csv"' in page and '<option value="none" selected>' in page
     (tmp_path / "photos").mkdir()
     assert here.get("/api/folders", params={"path": f"{tmp_path}/ph"}).json() == [f"{tmp_path}/photos/"]
     (tmp_path / "takeout-1.zip").touch()
