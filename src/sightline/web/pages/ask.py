@@ -47,8 +47,8 @@ def watch(request: Request) -> Response:
 
 def _page(request: Request, job: AgentJob | None) -> Response:
     state = AppState.of(request)
-    known = {"model": state.live.model, "may_name": state.guard.token is None, "before": _before(state)}
-    return state.show(request, "ask.html", job=job, **known)
+    may_name, model = state.guard.token is None, state.live.model
+    return state.show(request, "ask.html", model=model, may_name=may_name, before=_before(state), job=job)
 
 
 async def events(request: Request) -> Response:
