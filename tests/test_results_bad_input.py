@@ -37,6 +37,10 @@ WRONG: dict[str, tuple[Call, str]] = {
     ),
     "a number as a run": (lambda made: sightline.score(made.benchmark, _any(3)), "Expected the path of a run, got 3"),
     "an empty path": (lambda made: sightline.score("", made.runs[0]), "Expected the path of a benchmark"),
+    "a run that is not there": (
+        lambda made: sightline.compare([made.runs[0].with_name("nowhere"), made.runs[0]]),
+        "There is no run",
+    ),
     "an unknown metric": (lambda made: sightline.score(made.benchmark, made.runs[0], "ndgc@10"), "unknown metric"),
     "a metric that is a number": (
         lambda made: sightline.score(made.benchmark, made.runs[0], _any(5)),

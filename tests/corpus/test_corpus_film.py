@@ -16,6 +16,8 @@ from sightline.calls.session import Session
 from sightline.config import Config
 from sightline.config.settings import ScanSettings
 from sightline.corpus.pixels import missing_decoders
+from sightline.corpus.scan import scan_folder
+from sightline.corpus.store import CorpusStore
 from sightline.corpus.view import open_corpus
 from sightline.errors import UserError
 from sightline.pictures import scan
@@ -193,6 +195,9 @@ def test_a_hostile_film_costs_only_itself(harm: Callable[[Path], None], tmp_path
     found = scan(tmp_path / "photos", session=Session(tmp_path / "ws", Config(scan=ScanSettings(max_pixels=1_000_000))))
     good = [each for each in frames(tmp_path / "ws") if each.id.startswith("good.mp4")]
     assert len(good) == 2 and found.seconds < 60
+    with CorpusStore(tmp_path / "ws") as store:
+        details = [detail for *_, detail in store.skipped()]
+    assert not any("Errno" in detail or str(tmp_path) in detail for detail in details), "reasons are plain words"
     assert found.skipped or harm in (_endless, _damaged), "it is named, or what can be seen of it is shown"
 
 
@@ -242,8 +247,7 @@ def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         names = {"missing_decoders": lambda: ("video",)} if module.endswith("scan") else {"has_video": lambda: False}
         for name, value in names.items():
             monkeypatch.setattr(f"{module}.{name}", value)
-    monkeypatch.setattr("sightline.pictures.file_map", lambda _: _here)
-    found = scan(tmp_path / "photos", workspace=tmp_path / "ws")
+    found = scan_folder(tmp_path / "photos", tmp_path / "ws", Config(), read_all=_here)
     (kind,) = found.skipped_kinds
     assert found.skipped == {"video": 1} and kind.kind == "videos" and str(kind) == "videos: 1 .mp4 (a.mp4)"
     monkeypatch.undo()

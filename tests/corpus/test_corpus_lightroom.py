@@ -49,11 +49,12 @@ def catalogue(tmp_path: Path) -> Path:
         fill(
             "AgLibraryFile", "id_local, baseName, extension, folder",
             (20, "a", "jpg", 10), (21, "b", "NEF", 11), (22, "gone", "jpg", 11), (23, "far", "jpg", 12),
+            (24, "c", "jpg", 10),
         )  # fmt: skip
         fill(
             "Adobe_images", "id_local, rootFile, masterImage, rating, pick, colorLabels",
             (30, 20, None, 4.0, 1.0, "Red"), (31, 21, None, None, -1.0, ""), (32, 22, None, 5.0, 0.0, ""),
-            (33, 23, None, 5.0, 0.0, ""), (34, 20, 30, 1.0, 0.0, "Blue"),
+            (33, 23, None, 5.0, 0.0, ""), (34, 20, 30, 1.0, 0.0, "Blue"), (35, 24, None, 0.0, 0.0, ""),
         )  # fmt: skip
         fill(
             "AgLibraryKeyword", "id_local, name, keywordType, parent",
@@ -78,6 +79,7 @@ def test_stars_flags_labels_keywords_and_collections(catalogue: Path, tmp_path: 
         "rating": 4, "pick": "picked", "label": "red",
     }  # fmt: skip
     assert said["b.NEF"] == {"keywords": ["dog"], "album": ["Best of 2021"], "pick": "rejected"}
+    assert repr(said["c.jpg"]["rating"]) == "0", "one value among the stars, not 0.0 beside 0"
     assert said["gone.jpg"] == {"rating": 5} == said["far.jpg"]
     assert catalogue.read_bytes() == before and not list(tmp_path.glob("*.lrcat-*")), "it is only read"
 
@@ -90,6 +92,8 @@ def test_filters_know_what_a_catalogue_says(catalogue: Path, draw: Draw, tmp_pat
     found = scan(tmp_path / "photos", metadata=catalogue, workspace=tmp_path / "ws")
     assert found.pictures == 3
     assert found.warnings["unmatched metadata"] == 1, "gone.jpg; the other drive was not scanned"
+    assert "3 new, metadata for 3 pictures in" in str(found)
+    assert "nothing changed in" in str(scan(tmp_path / "photos", metadata=catalogue, workspace=tmp_path / "ws"))
 
     def chosen(where: str) -> list[str]:
         return filtered(tmp_path / "ws", where)

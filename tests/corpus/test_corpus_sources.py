@@ -425,7 +425,7 @@ def test_local_only_and_addresses(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     session = Session(tmp_path / "ws", local_only=True)
     with pytest.raises(UserError, match="not on this computer, and --local-only is set"):
         scan("immich:https://photos.example.org", session=session)
-    with pytest.raises(UserError, match="no address of an Immich server"):
+    with pytest.raises(UserError, match="not an address of an Immich server"):
         scan("immich:", session=session)
     monkeypatch.delenv("IMMICH_API_KEY", raising=False)
     with pytest.raises(UserError, match="IMMICH_API_KEY is not set"):

@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 from sightline.demo.page import OwnDemo, run_own_demo
-from sightline.demo.vision import DemoQuery, RecognizedPicture, queries, read_pixels, thumbnail
+from sightline.demo.vision import DemoQuery, RecognizedPicture, Thumbnails, queries, read_pixels
 from sightline.errors import UserError
 from sightline.models.photos.weights import CLASSIFIER, ENCODER
 from sightline.types import Failure, Picture
@@ -164,18 +164,18 @@ def test_pixels_are_upright_and_small(tmp_path: Path) -> None:
     exif = Image.Exif()
     exif[0x0112] = 6
     Image.new("RGB", (4000, 2000), "red").save(tmp_path / "turned.jpg", exif=exif)
-    pixels = read_pixels(Picture("turned.jpg", (tmp_path / "turned.jpg").as_uri()))
+    picture = Picture("turned.jpg", (tmp_path / "turned.jpg").as_uri())
+    pixels, shown = read_pixels(picture), Thumbnails()(picture)
     assert not isinstance(pixels, Failure) and pixels.shape == (1280, 640, 3)
-    small = Image.open(io.BytesIO(base64.b64decode(thumbnail(pixels).partition(",")[2])))
+    assert shown is not None
+    small = Image.open(io.BytesIO(base64.b64decode(shown.partition(",")[2])))
     assert small.size == (120, 240)
 
 
 @pytest.mark.usefixtures("no_words")
 def test_pictures_that_vanish_are_counted(photographs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = Failure("bad-picture", "gone", retryable=False)
-    monkeypatch.setattr(
-        "sightline.demo.vision.read_pixels", lambda one, *side: read_pixels(one, *side) if side else gone
-    )
+    monkeypatch.setattr("sightline.demo.vision.read_pixels", lambda one: gone)
     made = run_own_demo(tmp_path / "demo", photographs)
     assert made.found.unread == 5 and made.found.seen == () and not made.found.limited
     assert "5 pictures could be scanned, and then not be read" in made.page.read_text("utf-8")
@@ -192,6 +192,7 @@ def test_what_gives_no_pixels_is_a_failure(content: bytes | None, tmp_path: Path
 
 def test_a_picture_of_one_line(tmp_path: Path) -> None:
     Image.fromarray(np.zeros((1, 5000, 3), np.uint8)).save(tmp_path / "line.png")
-    pixels = read_pixels(Picture("line.png", (tmp_path / "line.png").as_uri()))
+    picture = Picture("line.png", (tmp_path / "line.png").as_uri())
+    pixels = read_pixels(picture)
     assert not isinstance(pixels, Failure) and pixels.shape == (1, 1280, 3)
-    assert thumbnail(pixels)
+    assert Thumbnails()(picture)

@@ -13,9 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runs.run_world import Scripted, coloured
+from sightline.benchmark.folder import read_benchmark
 from sightline.benchmark.provenance import CARD_FIELD, Provenance
 from sightline.errors import UserError
+from sightline.metrics.scope import Scopes
 from sightline.metrics.sets import overlap
+from sightline.runs.blind_baselines import blind_rankers
 from sightline.runs.folder import read_run
 from sightline.runs.runner import run
 from sightline.runs.systems.cut import CutRanking, fit, folds_of
@@ -29,6 +32,7 @@ from sightline.types import (
     Picture,
     PictureSet,
     Ranking,
+    Relevance,
     Scope,
     Task,
     Text,
@@ -106,6 +110,18 @@ def test_chance_is_repeatable_and_differs_between_attempts(colours: Path, tmp_pa
     assert isinstance(party, Ranking) and set(party.pictures) == {"ana/red.png", "ana/blue.png"}
     options = {one.prediction.option for one in a if isinstance(one.prediction, Choice)}
     assert options <= {"A", "B"} and options
+
+
+def test_chance_has_the_figure_of_the_baseline_beside_the_scores(colours: Path, tmp_path: Path) -> None:
+    run(colours, "blind:by=random", tmp_path / "run")
+    drawn = {one.task_id: one.prediction for one in read_run(tmp_path / "run").attempts}
+    benchmark = read_benchmark(colours)
+    ranks = {id_: truth for id_, truth in benchmark.truth.items() if isinstance(truth, Relevance)}
+    chance = next(one for one in blind_rankers(benchmark) if one.by == "random")
+    for id_ in ranks:
+        task, told = benchmark.tasks[id_], drawn[id_]
+        allowed = Scopes(benchmark.corpus).pictures(task.scope)
+        assert isinstance(told, Ranking) and list(told.pictures) == list(chance.rank(task, allowed, 100)), id_
 
 
 def test_the_commonest_answer_is_that_of_the_other_tasks(colours: Path, tmp_path: Path) -> None:

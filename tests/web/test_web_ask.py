@@ -9,12 +9,14 @@ from typing import Any
 
 import orjson
 import pytest
+from starlette.testclient import TestClient
 
 import models_server as wire
 from agent_stand_ins import call, calls
 from search_tools import Colours, paint
 from sightline.calls.session import Session
 from sightline.pictures import scan
+from sightline.web.app import build
 from sightline.web.server import open_app
 from web_samples import Served, client, forgery_token, serving
 
@@ -93,11 +95,28 @@ def test_a_question_without_a_model_is_told_what_to_do(life: Path) -> None:
     with client(open_app(None, (life,), port=8377, embedder=Colours())) as app:
         token = forgery_token(app.get("/ask").text)
         page = app.post("/ask", data={"question": "what?", "csrf": token})
-        assert "start the app with" in page.text
+        assert 'aria-label="Model that answers"' in page.text
         job = str(page.url).rpartition("/")[2]
         assert "--model" in app.get(f"/ask/{job}/events").text
         assert app.get("/ask/none").status_code == 404
         assert app.post("/ask", data={"question": " ", "csrf": token}).status_code == 200
+
+
+def test_a_model_is_named_on_this_machine_alone(asked: Served, script: Script, life: Path) -> None:
+    asked.desk.live.model = None
+    script.go_on.set()
+    with client(asked.desk) as app:
+        fields = {"question": "which is red?", "model": "vllm/stub", "csrf": forgery_token(app.get("/ask").text)}
+        job = str(app.post("/ask", data=fields).url).rpartition("/")[2]
+        assert "One &lt;b&gt;is&lt;/b&gt; red." in app.get(f"/ask/{job}/events").text
+        assert 'value="vllm/stub"' in app.get("/ask").text, "it is kept for the next question"
+    elsewhere = open_app(None, (life,), host="0.0.0.0", port=8377)
+    others = TestClient(build(elsewhere), base_url="http://192.168.1.5:8377")
+    others.cookies.set("sightline-8377-token", str(elsewhere.guard.token))
+    page = others.get("/ask").text
+    assert "Model that answers" not in page and "Start the app with one" in page
+    others.post("/ask", data={**fields, "csrf": forgery_token(page)})
+    assert elsewhere.live.model is None
 
 
 def test_only_two_are_answered_at_once(asked: Served, script: Script) -> None:

@@ -104,6 +104,20 @@ def test_what_is_wrong_with_a_filter_is_told_once(served: Served, looking: Look)
     page = looking(served).go("/search?text=red&where=tiem+%3E+2020")
     page.wait_for_load_state("networkidle")
     assert page.get_by_text("Did you mean").count() == 1
+    assert page.locator("#count").inner_text() == "", "nothing was counted, so it is not 0"
+
+
+def test_a_narrow_phone_and_a_picture_smaller_than_the_window(served: Served, looking: Look) -> None:
+    page = looking(served, viewport={"width": 320, "height": 640}).go("/search?text=red")
+    assert page.evaluate(_WIDE) <= 0
+    page = looking(served).go("/search")
+    page.locator("#grid .tile").first.click()
+    page.keyboard.press("z")
+    page.locator("#box .zoomed img[src$='size=0']").wait_for()
+    page.evaluate("document.querySelector('#box img').decode()")
+    boxes = [page.locator(f"#box .stage{inner}").bounding_box() for inner in ("", " img")]
+    middles = [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in boxes]
+    assert middles[0] == pytest.approx(middles[1], abs=2), "its pixels are in the middle"
 
 
 def test_steps_can_be_walked_with_caps_lock(served: Served, looking: Look) -> None:

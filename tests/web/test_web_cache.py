@@ -14,6 +14,7 @@ from search_tools import Colours
 from sightline.authoring.audit import audit_benchmark
 from sightline.benchmark.folder import read_benchmark
 from sightline.retrieval.searcher import Searcher
+from sightline.runs.kept_baselines import baselines_of
 from sightline.types import Relevance
 from sightline.web import library
 from sightline.web.cache import BackgroundCache
@@ -71,6 +72,11 @@ def test_the_audit_is_measured_aside_and_only_its_reviews_change(copied: Path, m
         time.sleep(0.02)
         page = app.get("/bench/benchmark/audit")
     assert "Without looking at a picture" in page.text and "refresh" not in page.headers
+    benchmark = read_benchmark(copied / "benchmark")
+    kept = baselines_of(benchmark)
+    for name in ("learned", "random"):
+        row = page.text.split(f'<th scope="row">{name}</th>')[1].split("</tr>")[0]
+        assert f"{kept[name]['ndcg@10'][0].mean:.3f}" in row, "the figure that stands beside the scores"
     assert "Nobody has checked a label yet" in page.text
     token = forgery_token(page.text)
     truth = next(iter(_grades(copied).items()))

@@ -49,7 +49,7 @@ def test_from_nothing_to_a_search(tmp_path: Path, looking: Look) -> None:
         shoot(page, "start")
         page.locator("form.find input").wait_for()  # As soon as there are pictures, without a click.
         page.goto(f"{app.address}/jobs")
-        page.locator(".job.done", has_text="Index").wait_for()
+        page.locator(".job.done", has_text="Index").wait_for(timeout=120_000)
         page.locator(".job.done", has_text="Scan").get_by_text("Log and command").click()
         assert f"sightline scan {pictures}" in page.locator(".job", has_text="Scan").inner_text()
         shoot(page, "jobs")
@@ -105,6 +105,9 @@ def test_jobs_are_started_by_our_own_pages_on_this_machine_alone(tmp_path: Path)
     token = forgery_token(here.get("/jobs").text)
     for wrong in ({"verb": "demo"}, {"folder": "relative"}, {"folder": str(tmp_path / "no")}, {"folder": "--help"}):
         assert here.post("/jobs", data=scan | {"csrf": token} | wrong).status_code in (400, 404)
+    page = here.post("/jobs", data=scan | {"csrf": token, "folder": str(tmp_path / "no"), "metadata": "m.csv"}).text
+    assert f"There is no folder {tmp_path}/no." in page and f'value="{tmp_path}/no"' in page, "what was typed stays"
+    assert 'value="m.csv"' in page and '<option value="none" selected>' in page
     (tmp_path / "photos").mkdir()
     assert here.get("/api/folders", params={"path": f"{tmp_path}/ph"}).json() == [f"{tmp_path}/photos/"]
     (tmp_path / "takeout-1.zip").touch()
@@ -134,3 +137,18 @@ def test_a_comparison_names_its_benchmark_and_can_be_a_rehearsal(copied: Path) -
     assert Path(folder).name == first and Path(rest[1]).name == second and rest[2] == "--rehearsal"
     assert rest[0] == f"--benchmark={state.library.places.benchmarks['benchmark']}"
     waited(state.jobs, job.job.id, "done", "failed")
+
+
+def test_what_a_job_made_is_a_click_away(copied: Path) -> None:
+    state = open_app(copied / "workspace", (copied,), port=8377)
+    here = client(state)
+    first = next(iter(state.library.places.runs))
+    token = forgery_token(here.get("/jobs").text)
+    for fields in ({"verb": "score", "run": first}, {"verb": "report", "name": "all"}):
+        assert here.post("/jobs", data=fields | {"csrf": token}, follow_redirects=False).status_code == 303
+        waited(state.jobs, state.jobs.all()[0].job.id, "done")
+    page = here.get("/jobs").text
+    assert f'<a href="/runs/{first}">Open</a>' in page and '<a href="/report/all">Open</a>' in page
+    report = here.get("/report/all")
+    assert "Sightline report" in report.text and "default-src 'none'" in report.headers["content-security-policy"]
+    assert here.get("/report/none").status_code == here.get("/report/..%2Fx").status_code == 404

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import re
 from collections.abc import Mapping, Sequence
@@ -24,8 +23,7 @@ from sightline.authoring.summary_statistics import BenchmarkNumbers, count
 from sightline.authoring.summary_tables import Rows, overview, tables
 from sightline.calls.journal_tables import JOURNAL_FILE
 from sightline.calls.ledger import read_ledger
-from sightline.corpus.pixels import RefusedError
-from sightline.corpus.small_copy import small_copy as shrink
+from sightline.corpus.small_copy import data_url, fitted_copy
 from sightline.english import counted
 from sightline.io.files import csv_bytes, picture_path, write_files
 from sightline.markup import Markup
@@ -52,7 +50,6 @@ SIZE = 50
 SEED = 42
 _SMALL = (200, 150)
 _COLUMNS = 10
-_QUALITY = 78
 _GAP = 6
 _MOST_ROWS = 25
 _SHOWN = 18
@@ -76,11 +73,7 @@ class SampledPicture:
 
     @property
     def data_url(self) -> Markup | None:
-        if self.small is None:
-            return None
-        out = io.BytesIO()
-        self.small.save(out, "JPEG", quality=_QUALITY, optimize=True)
-        return Markup(f"data:image/jpeg;base64,{base64.b64encode(out.getvalue()).decode()}")
+        return None if self.small is None else data_url(self.small)
 
 
 def draw_sample(pictures: Sequence[Picture], folder: Path, size: int = SIZE, seed: int = SEED) -> list[SampledPicture]:
@@ -93,14 +86,7 @@ def draw_sample(pictures: Sequence[Picture], folder: Path, size: int = SIZE, see
 def small_copy(picture: Picture, folder: Path) -> Image.Image | None:
     """The pixels alone, upright; None for what is not here or is not a picture."""
     path = picture_path(picture.uri, folder)
-    if path is None or not path.is_file():
-        return None
-    try:
-        found = shrink(path.read_bytes(), 2 * max(_SMALL))
-    except (OSError, RefusedError):
-        return None
-    found.thumbnail(_SMALL, Image.Resampling.LANCZOS)
-    return found
+    return None if path is None else fitted_copy(path, _SMALL)
 
 
 def contact_sheet(sample: Sequence[SampledPicture]) -> bytes | None:

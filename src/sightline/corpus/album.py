@@ -206,6 +206,8 @@ _XMP = """<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>
 def _pages(places: Sequence[tuple[Picture, tuple[str, ...]]], title: str) -> Iterator[Image.Image]:
     from PIL import Image, ImageDraw, ImageFont
 
+    from sightline.corpus.small_copy import fitted_copy
+
     head, small, each = ImageFont.load_default(30), ImageFont.load_default(17), _COLUMNS * _ROWS
     count = max(1, -(-len(places) // each))
     for number in range(count):
@@ -217,7 +219,8 @@ def _pages(places: Sequence[tuple[Picture, tuple[str, ...]]], title: str) -> Ite
             row, column = divmod(at, _COLUMNS)
             left = _MARGIN + column * (_PAGE[0] - 2 * _MARGIN - _SIDE) // (_COLUMNS - 1)
             top = _MARGIN + 70 + row * (_SIDE + _CAPTION + 10)
-            image = _small(_file_of(picture, others))
+            file = _file_of(picture, others)
+            image = None if file is None else fitted_copy(file, (_SIDE, _SIDE))
             if image is None:
                 pen.rectangle((left, top, left + _SIDE, top + _SIDE), outline="lightgray")
                 pen.text((left + _SIDE / 2, top + _SIDE / 2), "not available", fill="gray", font=small, anchor="mm")
@@ -226,13 +229,3 @@ def _pages(places: Sequence[tuple[Picture, tuple[str, ...]]], title: str) -> Ite
             name = short(picture.id.rpartition("/")[2], 28)
             pen.text((left + _SIDE / 2, top + _SIDE + 6), name, fill="black", font=small, anchor="ma")
         yield page
-
-
-def _small(path: Path | None) -> Image.Image | None:
-    from sightline.corpus.pixels import RefusedError, read_file
-    from sightline.corpus.small_copy import small_copy
-
-    try:
-        return None if path is None else small_copy(read_file(path), _SIDE)
-    except RefusedError:
-        return None

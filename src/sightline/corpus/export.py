@@ -8,7 +8,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -85,13 +85,7 @@ def _csv(corpus: Corpus, out: Path, limit: int | None) -> int:
     def flat(row: dict[str, Any]) -> list[Any]:
         return [orjson.dumps(value).decode() if isinstance(value, list | dict) else value for value in row.values()]
 
-    count = _lines(out, _with_head(line(COLUMNS), (line(flat(row)) for row in _rows(corpus, limit))))
-    return count - 1
-
-
-def _with_head(head: bytes, lines: Iterable[bytes]) -> Iterator[bytes]:
-    yield head
-    yield from lines
+    return _lines(out, chain([line(COLUMNS)], (line(flat(row)) for row in _rows(corpus, limit)))) - 1
 
 
 def _lines(out: Path, lines: Iterable[bytes]) -> int:

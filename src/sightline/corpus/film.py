@@ -118,7 +118,8 @@ def read_film(path: bytes, limits: FilmLimits, max_pixels: int) -> Film:
                 film = _film(container, limits, max_pixels)
     except (av.FFmpegError, OSError, ValueError, MemoryError) as error:
         empty = not Path(os.fsdecode(path)).stat().st_size
-        raise RefusedError("empty" if empty else "unreadable", f"it can't be read as a film: {error}"[:200]) from None
+        why = getattr(error, "strerror", None) or error
+        raise RefusedError("empty" if empty else "unreadable", f"it can't be read as a film: {why}"[:200]) from None
     folder = frames_folder(limits.workspace, path)
     with whole_folder(folder, marker="", force=True) as fresh:
         for frame in film.frames:

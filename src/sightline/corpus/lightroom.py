@@ -38,7 +38,8 @@ def read_catalogue(path: Path) -> Iterator[tuple[str, dict[str, Json]]]:
             labels = _labels(database)
             for file, name, rating, pick, color in database.execute(_FILES).fetchall():
                 said: dict[str, Json] = {name: list[Json](values) for name, values in labels.get(file, {}).items()}
-                said |= {"rating": rating and int(rating), "pick": _PICKS.get(int(pick or 0)), "label": color or None}
+                said["rating"] = None if rating is None else int(rating)
+                said |= {"pick": _PICKS.get(int(pick or 0)), "label": color or None}
                 yield name, {key: value for key, value in said.items() if value is not None}
     except sqlite3.Error as error:
         raise UserError(

@@ -130,10 +130,12 @@ class ScanSummary(Shown):
     skipped_here: Mapping[str, int] = field(default_factory=dict)
     skipped_kinds: tuple[SkippedKind, ...] = ()
     folders: int = 1
+    told: int = 0
+    """Of how many pictures a catalogue, a table or a source said something new."""
 
     def to_json(self) -> dict[str, Any]:
         """What `scan --json` prints."""
-        hidden = ("first_year", "last_year", "skipped_here", "folders")
+        hidden = ("first_year", "last_year", "skipped_here", "folders", "told")
         return {name: value for name, value in asdict(self).items() if name not in hidden}
 
     def __str__(self) -> str:
@@ -157,8 +159,10 @@ class ScanSummary(Shown):
         if NOT_FOLLOWED in self.warnings:
             yield "Links out of the folder are followed with --follow-links."
         changes = {name: count for name, count in asdict(self.changes).items() if count}
-        changed = ", ".join(f"{count:,} {name}" for name, count in changes.items()) or "nothing changed"
-        yield f"{changed} in {self.seconds:.1f} s"
+        changed = ", ".join(f"{count:,} {name}" for name, count in changes.items())
+        changed = changed or ("" if self.told else "nothing changed")
+        news = [changed, f"metadata for {counted(self.told, 'picture')}" if self.told else ""]
+        yield f"{', '.join(filter(None, news))} in {self.seconds:.1f} s"
 
     def _blocks(self) -> Iterable[str]:
         return self._lines()
@@ -212,7 +216,7 @@ def scan_folder(
         _tell_missing_decoder(store)
         found = _summary(store, scanner.warnings, changes, merged.unmatched, time.monotonic() - started)
         kinds = kinds_of(store.skipped(root, part))
-        return replace(found, skipped_here=store.count_skipped(root, part), skipped_kinds=kinds)
+        return replace(found, skipped_here=store.count_skipped(root, part), skipped_kinds=kinds, told=merged.changed)
 
 
 def _tell_missing_decoder(store: CorpusStore) -> None:
@@ -394,11 +398,11 @@ def _merge(store: CorpusStore, root: CorpusRoot, source: Source, table: Path | N
     if table is not None and table.suffix.lower() == ENDING:
         found.append(merge_records(store, ((name, _CATALOGUE | said) for name, said in read_catalogue(table))))
     elif table is not None:
-        rows, unmatched = read_metadata_rows(table), 0
+        rows, matched = read_metadata_rows(table), Counter[bool]()
         while batch := list(islice(rows, 1000)):
             with store.transaction():
-                unmatched += sum(not store.give(id_, values) for id_, values in batch)
-        found.append(Merged(1, unmatched))
+                matched.update(store.give(id_, values) for id_, values in batch)
+        found.append(Merged(matched[True], matched[False]))
     return Merged(sum(each.changed for each in found), sum(each.unmatched for each in found))
 
 

@@ -175,10 +175,10 @@ class CorpusStore(Database):
 
     def keep_same(self, root: CorpusRoot, job: ReadJob) -> None:
         """Only the date changed, or the file is back."""
-        self._put_file(root, job, job_reader=None)
+        self._put(root, self._planned(job), None)
 
     def keep_refused(self, root: CorpusRoot, job: ReadJob, refused: RefusedFile) -> None:
-        file = self._put_file(root, job, refused.reader, refused.reason, refused.detail)
+        file = self._put(root, self._planned(job), refused.reader, refused.reason, refused.detail)
         self.database.execute("DELETE FROM pictures WHERE file = ?", (file,))
         self._forget_frames(root, job, keep=frozenset())
 
@@ -186,9 +186,9 @@ class CorpusStore(Database):
         self, root: CorpusRoot, job: ReadJob, reading: FilmReading, derive: Callable[[str], dict[str, Any]]
     ) -> Outcome:
         """Store the pictures of a film; those that it had before and no longer has are forgotten."""
-        film = self._put_file(root, job, reading.reader)
+        path, size, mtime_ns, _ = planned = self._planned(job)
+        film = self._put(root, planned, reading.reader)
         self.database.execute("DELETE FROM pictures WHERE file = ?", (film,))
-        path, size, mtime_ns, _ = self._planned(job)
         frames = {path + b"/" + os.fsencode(name): frame for name, frame in reading.frames}
         self._forget_frames(root, job, keep=frames.keys())
         outcomes = []
@@ -207,7 +207,7 @@ class CorpusStore(Database):
         self, root: CorpusRoot, job: ReadJob, reading: PictureReading, derive: Callable[[str], dict[str, Any]]
     ) -> Outcome:
         """Store a picture; `derive` gives the columns that follow from its id."""
-        return self._put_picture(root, self._put_file(root, job, VERSION), reading, derive)
+        return self._put_picture(root, self._put(root, self._planned(job), VERSION), reading, derive)
 
     def _put_picture(
         self, root: CorpusRoot, file: int, reading: PictureReading, derive: Callable[[str], dict[str, Any]]
@@ -233,17 +233,6 @@ class CorpusStore(Database):
         self._seal(id_)
         return outcome
 
-    def _put_file(
-        self,
-        root: CorpusRoot,
-        job: ReadJob,
-        job_reader: str | None,
-        reason: str | None = None,
-        detail: str | None = None,
-    ) -> int:
-        """Insert or update the row of a file from the plan; a None reader keeps the one of the last reading."""
-        return self._put(root, self._planned(job), job_reader, reason, detail)
-
     def _planned(self, job: ReadJob) -> tuple[bytes, int, int, bytes]:
         """Path, size, date and sidecars of a file from the plan."""
         query = "SELECT path, size, mtime_ns, sidecars FROM todo WHERE rowid = ?"
@@ -258,6 +247,7 @@ class CorpusStore(Database):
         reason: str | None = None,
         detail: str | None = None,
     ) -> int:
+        """Insert or update the row of a file from the plan; a None reader keeps the one of the last reading."""
         file: int = self.database.execute(
             f"""INSERT INTO files ({_FILE_COLUMNS}) VALUES (?, ?, ?, ?, ?, coalesce(?, ''), 'present', ?, ?)
             ON CONFLICT (root, path) DO UPDATE SET size = excluded.size, mtime_ns = excluded.mtime_ns,

@@ -5,21 +5,18 @@ Pixels are read upright and no larger than needed.
 
 from __future__ import annotations
 
-import base64
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image
 
 from sightline.config.settings import AnnotateSettings
 from sightline.corpus.names import path_of
 from sightline.corpus.pixels import RefusedError, read_file
 from sightline.corpus.scan import ScanSummary
-from sightline.corpus.small_copy import small_copy
+from sightline.corpus.small_copy import data_url, fitted_copy, small_copy
 from sightline.engine.progress import progress
 from sightline.markup import Markup
 from sightline.models.failures import failure
@@ -33,9 +30,6 @@ from sightline.types import Annotation, Failure, Group, Json, Picture
 LONGEST = 1280
 """Of the longer side of what is looked at: words are still to be read at this size."""
 _SMALL = (320, 240)
-_QUALITY = 78
-_BEFORE = 480
-"""Of the longer side of what a thumbnail is made of."""
 _ALWAYS = ("people outdoors", "food on a table", "a building")
 SURE, PERHAPS = 0.5, 0.25
 """A name that is less sure than the first is a guess, and one that is less sure than the second is not shown."""
@@ -43,25 +37,16 @@ _QUERIES = 5
 _LEAST = 3
 
 
-def read_pixels(picture: Picture, longest: int = LONGEST) -> Pixels | Failure:
+def read_pixels(picture: Picture) -> Pixels | Failure:
     """Height × width × 3, or why there is none."""
     try:
-        return np.asarray(small_copy(read_file(path_of(picture.uri)), longest))
+        return np.asarray(small_copy(read_file(path_of(picture.uri)), LONGEST))
     except RefusedError as refused:
         return failure("bad-picture", str(refused))
 
 
-def thumbnail(pixels: Pixels) -> Markup:
-    """A data URL: a JPEG of the pixels alone, so without place, time or anything else that the file knows."""
-    image = Image.fromarray(pixels)
-    image.thumbnail(_SMALL, Image.Resampling.LANCZOS)
-    out = io.BytesIO()
-    image.save(out, "JPEG", quality=_QUALITY, optimize=True)
-    return Markup(f"data:image/jpeg;base64,{base64.b64encode(out.getvalue()).decode()}")
-
-
 class Thumbnails:
-    """Made once for each picture, however often it is shown."""
+    """Made once for each picture, however often it is shown; of its pixels alone, without what else the file knows."""
 
     def __init__(self) -> None:
         self._made: dict[str, Markup | None] = {}
@@ -69,8 +54,8 @@ class Thumbnails:
     def __call__(self, picture: Picture) -> Markup | None:
         """A data URL; None where the picture can't be read."""
         if picture.id not in self._made:
-            pixels = read_pixels(picture, _BEFORE)
-            self._made[picture.id] = None if isinstance(pixels, Failure) else thumbnail(pixels)
+            small = fitted_copy(path_of(picture.uri), _SMALL)
+            self._made[picture.id] = None if small is None else data_url(small)
         return self._made[picture.id]
 
 

@@ -332,6 +332,8 @@ def write_scores(scores: Scores, run_folder: PathLike) -> None:
 def read_scores(run_folder: PathLike) -> Scores:
     """The scores that an earlier `write_scores` left with the run."""
     path = Path(run_folder) / SCORES_FILE
+    if not path.parent.is_dir():
+        raise UserError(f"There is no run {run_folder}.", "Check the path.")
     if not path.is_file():
         raise UserError(f"{run_folder} has no {SCORES_FILE}.", f"score it first: sightline score BENCH {run_folder}")
     found = scores_from(read_json(path), where=str(path))

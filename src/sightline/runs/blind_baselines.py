@@ -219,7 +219,7 @@ def _answers(ranker: BlindRanker, benchmark: Benchmark) -> Callable[[Task], Pred
             shown = tuple(picture for picture in found if picture not in hidden)[:k]
             return Ranking(shown) if task.kind == "rank" else PictureSet(shown)
         if ranker.by == RANDOM and task.kind == "choose":
-            return drawn_option(task, Random(f"{_SEED}/{task.id}/0"))
+            return drawn_option(task, lot_of(_SEED, task))
         return commonest.said(task) if ranker.by == POPULAR and task.kind in ("choose", "answer") else None
 
     return answer
@@ -248,6 +248,11 @@ class Commonest:
 
 def _first(words: Collection[str], counts: Mapping[str, int]) -> str | None:
     return min(words, key=lambda word: (-counts[word], word), default=None)
+
+
+def lot_of(seed: int, task: Task, attempt: int = 0) -> Random:
+    """What is drawn from for a task: the same for the baseline beside the scores and for a run of `blind:by=random`."""
+    return Random(f"{seed}/{task.id}/{attempt}" if attempt or task.kind not in FINDING else f"{seed}/{task.id}")
 
 
 def drawn_option(task: Task, lot: Random) -> Choice:
@@ -321,6 +326,6 @@ def _by_lot(benchmark: Benchmark) -> BaselineRanker:
 
     def rank(task: Task, allowed: Collection[str] | None, k: int) -> Sequence[str]:
         pictures = every if allowed is None else sorted(allowed)
-        return Random(f"{_SEED}/{task.id}").sample(pictures, min(k, len(pictures)))
+        return lot_of(_SEED, task).sample(pictures, min(k, len(pictures)))
 
     return rank

@@ -56,7 +56,7 @@ class AgentJobs:
     def _answer(self, job: AgentJob) -> None:
         try:
             if self._ask is None or self.model is None:
-                job.error = "No model is configured. Start the app with --model, for example openai/gpt-5-mini."
+                job.error = "No model is named. Name one, or start the app with --model, for example openai/gpt-5-mini."
             else:
                 job.asked = self._ask(job.question, model=self.model, watch=job.events.append, **self._given)
         except SightlineError as error:

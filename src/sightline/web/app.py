@@ -66,6 +66,7 @@ def build(state: AppState) -> ASGIApp:
             Route("/compare", compare.compare),
             Route("/jobs", jobs.listing),
             Route("/jobs", posting(jobs.start), methods=["POST"]),
+            Route("/report/{name}", jobs.report),
             Route("/api/folders", jobs.folders),
             Route("/traces/{name}", runs.traces),
         ],

@@ -24,6 +24,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from sightline import __version__
+from sightline.corpus.small_copy import data_url
 from sightline.english import counted
 from sightline.errors import SightlineError
 from sightline.plain_text import one_line, short, signed
@@ -39,7 +40,7 @@ from sightline.web.kept_searches import KeptSearches
 from sightline.web.library import Library
 from sightline.web.reviews import ReviewLog
 from sightline.web.security import EXPORT_POLICY, Guard, read_form
-from sightline.web.thumbnails import KEY, data_url
+from sightline.web.thumbnails import KEY
 
 _HERE = Path(__file__).parent
 _ABSOLUTE = re.compile(r"(?<![\w:/.])/(?:[^\s\"'/:,]+/)*[^\s\"'/:,]+")

@@ -339,12 +339,7 @@ class CorpusView:
 
     def skipped(self, offset: int, limit: int) -> list[tuple[str, str, str]]:
         """Files that gave no picture: path below its root, reason, detail."""
-        rows = self._rows(
-            """SELECT path, reason, detail FROM files WHERE reason IS NOT NULL AND state <> 'deleted'
-            ORDER BY reason, path LIMIT ? OFFSET ?""",
-            (limit, offset),
-        )
-        return [(row[0].decode("utf-8", "replace"), row[1], row[2] or "") for row in rows]
+        return sorted(self.store.skipped(), key=itemgetter(1))[offset : offset + limit]
 
     def problems(self) -> tuple[Mapping[str, int], Mapping[str, int]]:
         """Skipped files and warnings, by reason."""
@@ -405,9 +400,9 @@ def _each_value(lists: Counter[Any]) -> Counter[Any]:
 
 
 def _commonest(facet: str, counter: Counter[Any]) -> list[tuple[str, int]]:
-    """Values with counts: years from the latest, others from the commonest; what is not known comes last."""
+    """Values with counts: years and stars from the highest, others from the commonest; what is not known comes last."""
     known = [(str(value), count) for value, count in counter.items() if value is not None]
-    if facet == "year":
+    if facet in ("year", "rating"):
         ranked = sorted(known, reverse=True)[:_YEARS]
     else:
         ranked = sorted(known, key=lambda pair: (-pair[1], pair[0]))[:_FACET_VALUES]

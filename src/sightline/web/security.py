@@ -8,12 +8,11 @@ import secrets
 import socket
 from dataclasses import dataclass, field
 from html import escape
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -90,7 +89,8 @@ class SecurityGate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        headers, cookies = Headers(scope=scope), _cookies(scope)
+        connection = HTTPConnection(scope)
+        headers, cookies = connection.headers, connection.cookies
         refusal = self._refusal(scope, headers, cookies)
         if refusal is not None:
             await refusal(scope, receive, _with_headers(send, None))
@@ -146,13 +146,6 @@ def _with_headers(send: Send, cookie: str | None) -> Send:
         await send(message)
 
     return sending
-
-
-def _cookies(scope: Scope) -> dict[str, str]:
-    try:
-        return {name: each.value for name, each in SimpleCookie(Headers(scope=scope).get("cookie", "")).items()}
-    except CookieError:
-        return {}
 
 
 def _set(name: str, value: str) -> str:

@@ -5,17 +5,15 @@ And regions of pictures, as a drawing over them takes them.
 
 from __future__ import annotations
 
-import base64
 import io
-import os
 import re
-import secrets
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
 from sightline.corpus.pixels import RefusedError, read_file
 from sightline.corpus.small_copy import small_copy
+from sightline.io.temporary_files import name_beside
 from sightline.types import Box, Failure
 
 WHOLE = 0
@@ -63,14 +61,9 @@ class Thumbs:
     def _keep(path: Path, data: bytes) -> None:
         """Whole or not at all; it need not survive a power cut, since it can be made again."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
+        temporary = name_beside(path)
         temporary.write_bytes(data)
-        os.replace(temporary, path)  # noqa: PTH105 - one call that is atomic everywhere
-
-
-def data_url(data: bytes) -> str:
-    """A JPEG inside a page."""
-    return f"data:image/jpeg;base64,{base64.b64encode(data).decode()}"
+        temporary.replace(path)
 
 
 def region_of(box: Box | None) -> Region | None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from random import Random
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -19,7 +18,7 @@ from sightline.class_names import known_as
 from sightline.errors import UserError
 from sightline.metrics.scope import Scopes
 from sightline.retrieval.bm25 import query_words
-from sightline.runs.blind_baselines import Commonest, drawn_option
+from sightline.runs.blind_baselines import Commonest, drawn_option, lot_of
 from sightline.runs.shortcuts.facts import read_files
 from sightline.runs.shortcuts.report import LearnedShortcut, learn_shortcut
 from sightline.runs.systems.base import (
@@ -99,12 +98,12 @@ class BlindChance:
 
     def __init__(self, options: BlindOptions, setting: SystemSetting) -> None:
         self._options, self._seed = options, setting.seed
-        self._every = tuple(setting.benchmark.corpus.pictures)
+        self._every = sorted(setting.benchmark.corpus.pictures)
         self._scopes = Scopes(setting.benchmark.corpus)
 
     async def attempt(self, task: Task, bench: Benchmark) -> Outcome:
         """Drawn with the seed, the task's id and the number of the attempt."""
-        lot = Random(f"{self._seed}/{task.id}/{attempt_number()}")
+        lot = lot_of(self._seed, task, attempt_number())
         if task.kind == "choose":
             return Outcome(drawn_option(task, lot), usd=0.0)
         allowed = self._scopes.pictures(task.scope)

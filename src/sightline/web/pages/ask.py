@@ -23,8 +23,7 @@ _BEFORE = 20
 
 def ask(request: Request) -> Response:
     """The form, and what was asked before."""
-    state = AppState.of(request)
-    return state.show(request, "ask.html", model=state.live.model, before=_before(state), job=None)
+    return _page(request, None)
 
 
 def start(request: Request, fields: Mapping[str, str]) -> Response:
@@ -33,6 +32,8 @@ def start(request: Request, fields: Mapping[str, str]) -> Response:
     question = fields.get("question", "").strip()
     if not question:
         return go("/ask")
+    if (model := fields.get("model", "").strip()) and state.guard.token is None:
+        state.live.model = model  # Kept until the app stops; others may not choose what is paid for here.
     job = state.live.start(question)
     if job is None:
         raise HTTPException(503, "Two questions are being answered already; wait until one is done.")
@@ -41,8 +42,13 @@ def start(request: Request, fields: Mapping[str, str]) -> Response:
 
 def watch(request: Request) -> Response:
     """One question while it is answered."""
+    return _page(request, _job(request))
+
+
+def _page(request: Request, job: AgentJob | None) -> Response:
     state = AppState.of(request)
-    return state.show(request, "ask.html", model=state.live.model, before=_before(state), job=_job(request))
+    may_name, model = state.guard.token is None, state.live.model
+    return state.show(request, "ask.html", model=model, may_name=may_name, before=_before(state), job=job)
 
 
 async def events(request: Request) -> Response:

@@ -16,6 +16,8 @@ from sightline.benchmark.grade import GRADES, grade_of, label_warnings
 from sightline.benchmark.review_decisions import standing
 from sightline.reports.sections import BenchmarkCounts, facts_of
 from sightline.runs.folder import SCORES
+from sightline.runs.kept_baselines import are_files_read
+from sightline.runs.shortcuts.facts import read_files
 from sightline.types import (
     Answer,
     Benchmark,
@@ -144,24 +146,25 @@ def audit(request: Request) -> Response:
     """Everything that the audit finds: baselines that never look, twins, lopsided queries, label quality."""
     state, loaded = of(request)
     figures = figures_of(loaded, state.reviews.read(loaded.folder))
-    ranks = _rank_tasks(loaded.benchmark)
-    found = None
-    if ranks.tasks:
+    found, ranks = None, any(isinstance(truth, Relevance) for truth in loaded.benchmark.truth.values())
+    if ranks:
         patience = {"patience": None} if request.query_params.get("export") == "1" else {}
-        found = _AUDITS.get(loaded.folder, loaded.mark, lambda: _audited(ranks), **patience)
-    waits = found is None and bool(ranks.tasks)
+        found = _AUDITS.get(loaded.folder, loaded.mark, lambda: _audited(loaded.benchmark), **patience)
+    waits = found is None and ranks
     if found is not None:  # Only this part changes with a review.
         found = replace(found, checked=figures.checked, judges=figures.judges)
-    page = state.show(request, "audit.html", loaded=loaded, audit=found, waits=waits, figures=figures)
+    reads = are_files_read(loaded.benchmark)
+    page = state.show(request, "audit.html", loaded=loaded, audit=found, waits=waits, figures=figures, reads=reads)
     if waits:
         page.headers["refresh"] = _AGAIN
     return page
 
 
 def _audited(benchmark: Benchmark) -> Audit:
-    """By its tables: reading every file is left to `sightline make audit`."""
+    """With the files where the baselines beside the scores know them; `sightline make audit` always reads them."""
     judging = benchmark.card.get("judging")
-    return audit_benchmark(benchmark, judging=judging if isinstance(judging, dict) else None)
+    files = read_files(benchmark.corpus.pictures, benchmark.folder if are_files_read(benchmark) else None)
+    return audit_benchmark(benchmark, judging=judging if isinstance(judging, dict) else None, files=files)
 
 
 def task(request: Request) -> Response:

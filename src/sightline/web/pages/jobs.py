@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from sightline.corpus.store import CorpusStore
 from sightline.engine.worker_pool import cores
@@ -21,6 +21,8 @@ from sightline.models.embedders.registry import DEFAULT
 from sightline.reports.text import seconds
 from sightline.runs.folder import read_run
 from sightline.web.app_state import AppState, go, missing
+from sightline.web.jobs import Job
+from sightline.web.security import EXPORT_POLICY
 
 Kind: TypeAlias = Literal["folder", "embedder", "benchmark", "run", "name", "text", "flag"]
 _NAME = re.compile(r"\w[\w.-]{0,79}")
@@ -146,40 +148,62 @@ FORMS: Mapping[str, JobForm] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class EmbedderPrice:
-    """An embedder, and what it takes in time, memory and downloads."""
-
-    spec: str
-    told: str
-
-
 def listing(request: Request) -> Response:
     """All jobs, and the forms that start one."""
+    return _listed(request, request.query_params)
+
+
+def _listed(request: Request, given: Mapping[str, str], wrong: str = "") -> Response:
+    """The same with a form as it was filled in, and what is wrong with that."""
     state = AppState.of(request)
     state.library.refresh()
-    chosen = request.query_params.get("verb", "")
+    chosen = given.get("verb", "")
     return state.show(
         request,
         "jobs.html",
+        status=400 if wrong else 200,
         statuses=state.jobs.all()[:_SHOWN],
         forms=FORMS.values(),
         chosen=chosen if chosen in FORMS else "",
-        given=request.query_params,
+        given=given,
+        wrong=wrong,
         may=_may(state),
         **choices(state),
     )
 
 
 def choices(state: AppState) -> dict[str, Any]:
-    """What the forms let one choose from."""
+    """What the forms let one choose from, and where the app shows what a job made."""
     corpus = state.library.corpus
     return {
+        "made": lambda job: _made(state, job),
         "embedders": list(_prices(0 if corpus is None else corpus.total())),
         "roots": [] if corpus is None else _roots(corpus.store),
         "benchmarks": list(state.library.places.benchmarks),
         "runs": list(state.library.places.runs),
     }
+
+
+def _made(state: AppState, job: Job) -> str:
+    """The page of what a job that is done has made; empty where there is none."""
+    places = state.library.places
+    out = next((part.removeprefix("--out=") for part in job.arguments if part.startswith("--out=")), job.arguments[-1])
+    if job.is_plan or job.verb == "compare":
+        return ""
+    if job.verb in ("make", "run", "score"):
+        path, found = ("/bench", places.benchmarks) if job.verb == "make" else ("/runs", places.runs)
+        name = next((name for name, folder in found.items() if folder.is_relative_to(out)), None)
+        return "" if name is None else f"{path}/{name}"
+    return f"/report/{Path(out).stem}" if job.verb == "report" else "/search"
+
+
+def report(request: Request) -> Response:
+    """A report that a job wrote."""
+    workspace, name = AppState.of(request).jobs.workspace, request.path_params["name"]
+    path = None if workspace is None or _NAME.fullmatch(name) is None else workspace / "reports" / f"{name}.html"
+    if path is None or not path.is_file():
+        raise missing("such report")
+    return HTMLResponse(path.read_bytes(), headers={"content-security-policy": EXPORT_POLICY})
 
 
 def start(request: Request, fields: Mapping[str, str]) -> Response:
@@ -206,7 +230,10 @@ def start(request: Request, fields: Mapping[str, str]) -> Response:
         form = FORMS.get(fields.get("verb", ""))
         if form is None:
             raise missing("such job")
-        arguments = [form.verb, *_arguments(state, form, fields)]
+        try:
+            arguments = [form.verb, *_arguments(state, form, fields)]
+        except UserError as error:  # On the page that was filled in, with the paths that were typed.
+            return _listed(request, fields, str(error))
         jobs.start([*arguments, *(["--plan"] if form.plan_first else [])], _then(form, fields))
     return go("/" if fields.get("back") == "home" else "/jobs")
 
@@ -246,7 +273,7 @@ def _arguments(state: AppState, form: JobForm, fields: Mapping[str, str]) -> Ite
     for each in form.fields:
         value = fields.get(each.name, "").strip()
         if not value and each.is_needed:
-            raise UserError(f"{each.label} is missing.", "Go back and fill it in.")
+            raise UserError(f"{each.label} is missing.", "Fill it in.")
         if value and (each.option or each.kind != "embedder"):
             yield from _argument(state, form, each, value)
     if form.verb == "report":
@@ -301,7 +328,8 @@ def _then(form: JobForm, fields: Mapping[str, str]) -> list[str]:
     return ["index", "--no-vectors" if chosen == _WORDS_ONLY else f"--embedder={chosen}"]
 
 
-def _prices(count: int) -> Iterator[EmbedderPrice]:
+def _prices(count: int) -> Iterator[tuple[str, str]]:
+    """Each embedder, and what it takes in time, memory and downloads."""
     many = count or _MANY
     for name in (DEFAULT, *(known for known in KNOWN if known in _NUMBERS)):
         # Vectors are kept twice: in the workspace, where they are never made again, and in the index.
@@ -309,10 +337,10 @@ def _prices(count: int) -> Iterator[EmbedderPrice]:
         if name in _PER_PICTURE:
             parts.insert(0, f"about {seconds(_PER_PICTURE[name] * many / cores())}")
         else:
-            parts.append(f"a download of {KNOWN[name].size / 1e6:,.0f} MB; its time was not measured here")
+            parts.append(f"after a download of {KNOWN[name].size / 1e6:,.0f} MB (time not measured)")
         built_in = "built in, " if name == DEFAULT else ""
-        yield EmbedderPrice(name, f"{name}: {built_in}{', '.join(parts)} for {many:,} pictures")
-    yield EmbedderPrice(_WORDS_ONLY, "none: by names, tags, time and place alone; seconds")
+        yield name, f"{name}: {built_in}for {many:,} pictures {', '.join(parts)}"
+    yield _WORDS_ONLY, "none: by names, tags, time and place alone; seconds"
 
 
 def _roots(store: CorpusStore) -> list[str]:
