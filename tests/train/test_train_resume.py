@@ -83,7 +83,7 @@ def test_a_full_disk_is_said_and_leaves_the_earlier_checkpoint_whole(
         with pytest.raises(UserError) as stopped:
             keeper.keep(model, optimiser, {"steps": 3})
     assert str(stopped.value) == (
-        f"{keeper.file} can't be written: the disk is full.\n  make room, and go on from the last one with --resume"
+        f"{keeper.file} can't be written: the disk is full.\n  make room, and continue from the last one with --resume"
     )
     assert [file.name for file in tmp_path.iterdir()] == ["checkpoint.pt"] and keeper.steps() == 2
     keeper.keep(model, optimiser, {"steps": 3})
@@ -203,7 +203,7 @@ def test_a_stop_from_the_keyboard_says_how_to_go_on(
     words = [str(folder), "--model", "glimpse-tiny", "--out", str(out), "--tokens", "512", "--log-every", "1"]
     assert main([*words, "--keep-every", "2"]) == 130
     assert capsys.readouterr().err == (
-        f"stopped: 2 steps are kept in {out}; the same command with --resume goes on from there.\n"
+        f"stopped: 2 steps are saved in {out}; the same command with --resume continues from there.\n"
     )
 
 

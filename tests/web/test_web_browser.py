@@ -254,7 +254,7 @@ def test_two_reviewers_and_a_third_on_conflict(copied: Path, looking: Look) -> N
         with third.expect_navigation():
             third.keyboard.press("3")
         assert "1 conflict" not in third.content()
-        assert "Nowhere: nobody contradicts anybody." in ben.go("/review/benchmark/people").content()
+        assert "None: no two people disagree." in ben.go("/review/benchmark/people").content()
         shoot(ben.page, "people")
 
 

@@ -406,7 +406,9 @@ def test_the_app_tells_of_a_version_that_people_mended(copied: Path) -> None:
     write_benchmark(replace(held, reviews=said), copied / "benchmark")
     review_benchmark(copied / "benchmark")
     looking = client(open_app(None, (copied,), port=8377))
-    assert "Version 1 as people mended it: 0 labels changed, 1 labels added" in looking.get("/bench/benchmark-v2").text
+    assert (
+        "Version 1 as corrected by people: 0 labels changed, 1 labels added" in looking.get("/bench/benchmark-v2").text
+    )
     told = looking.get("/bench/benchmark-v2/task", params={"id": task.id}).text
     assert missed in told and "ben: relevant" in told
 

@@ -91,7 +91,7 @@ def _about_queries(checked: CheckedLabels) -> str:
 
 
 def _quality_lines(name: str, found: LabelQuality) -> Iterator[str]:
-    right = f"not known before {counted(found.needed, 'more decision')}" if found.needed else worded(found.right)
+    right = f"unknown; needs {counted(found.needed, 'more decision')}" if found.needed else worded(found.right)
     yield (
         f"{name.capitalize()} that people find right: {right}, "
         f"{found.checked:,} of {found.labels:,} checked by {found.people:,}"
@@ -101,9 +101,9 @@ def _quality_lines(name: str, found: LabelQuality) -> Iterator[str]:
     if found.disputed:
         yield f"  {counted(found.disputed, 'more is', 'more are')} disputed: one more person decides"
     if found.in_sight:
-        yield f"  {counted(found.in_sight, 'decision was', 'decisions were')} made with the label in sight"
+        yield f"  {counted(found.in_sight, 'decision was', 'decisions were')} made with the label visible"
     if found.unread:
-        yield f"  decisions in words that are not known: {some(found.unread, _SHOWN)}"
+        yield f"  decisions that could not be read: {some(found.unread, _SHOWN)}"
 
 
 def _judge_lines(judge: JudgeQuality) -> Iterator[str]:
@@ -210,11 +210,11 @@ class Audit:
                 yield f"{drift.judge} does not judge the same at the end as at the beginning"
         alpha = self.judging.get("agreement", {}).get("alpha", {}).get("value")
         if alpha is not None and alpha < GOOD_ALPHA:
-            yield f"the judges agree little: Krippendorff's alpha is {alpha:.2f}"
+            yield f"low agreement of judges: Krippendorff's alpha is {alpha:.2f}"
         if self.judging.get("weak"):
             yield "a weak judge (builtin/photos) was on the panel"
         if self.checked.main is None:
-            yield "nobody has checked any label: no figure can be given for how many are right"
+            yield "no person has checked any label, so it is unknown how many are right"
 
     def to_json(self) -> dict[str, Any]:
         """For `audit.json`; `summary` is what a card shows."""
@@ -283,7 +283,7 @@ class Audit:
         yield from people_lines(self.checked, self.judges)
         yield ""
         problems = self.problems()
-        yield f"{counted(len(problems), 'thing')} to look at" if problems else "Nothing was found that needs mending"
+        yield f"{counted(len(problems), 'finding')} to check" if problems else "Nothing to correct was found"
         yield from (f"  - {problem}" for problem in problems)
 
     def _blind_lines(self) -> Iterator[str]:

@@ -125,7 +125,7 @@ class CostPlan(Table[StagePlan]):
         lines = ["  " + "   ".join(map(_align, row, widths, range(len(row)))).rstrip() for row in rows]
         usd = self.usd
         if usd is None:
-            lines.append("  the price of a model is not known: say it in sightline.toml, under [prices.models]")
+            lines.append("  the price of a model is not known: set it in sightline.toml, under [prices.models]")
         elif len(self.stages) > 1:
             lines.append(f"  together {_money(usd)}")
         unreadable = sum(stage.unreadable for stage in self.stages)

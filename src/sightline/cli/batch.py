@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sightline.calls.batches.manager import BatchManager
     from sightline.types import ChatRequest
 
-app = App(name="batch", help="Ask many things at once, within a day, at half the price.")
+app = App(name="batch", help="Send many requests at once, answered within a day at half the price.")
 
 Folder = Annotated[Path, Parameter(help="The folder that `batch make` wrote.")]
 Many = Parameter(consume_multiple=False, negative="")

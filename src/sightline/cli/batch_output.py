@@ -94,14 +94,14 @@ def _money(read: ParsedResults) -> str:
 def _oddities(read: ParsedResults) -> list[str]:
     said = []
     if read.duplicates:
-        said.append(f"{read.duplicates:,} lines answer what was answered already; the first answer stays")
+        said.append(f"{read.duplicates:,} lines repeat requests that are already answered; the first answer is kept")
     if read.strangers:
-        said.append(f"{read.strangers:,} lines answer what this job never asked; left out")
+        said.append(f"{read.strangers:,} lines do not belong to this job; left out")
     if read.unreadable:
         said.append(f"{read.unreadable:,} lines are not JSON; left out")
     if read.unpriced:
         said.append(
-            f"the price of {read.unpriced:,} calls in a batch is not known: say it in sightline.toml, under "
+            f"the price of {read.unpriced:,} calls in a batch is not known: set it in sightline.toml, under "
             "[prices.models], or make the job with --price-factor"
         )
     return said

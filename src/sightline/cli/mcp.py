@@ -74,7 +74,9 @@ def mcp(
 
     common.ignores_limit()
     if common.json and http is None:
-        raise UserError("over stdin and stdout there is no room for --json.", "leave it out, or add --http 0")
+        raise UserError(
+            "--json can't be used where stdin and stdout carry the protocol.", "leave it out, or add --http 0"
+        )
     token = os.environ.get(_TOKEN, "")
     if http is not None and token and len(token) < _SHORTEST:
         raise UserError(f"{_TOKEN} has fewer than {_SHORTEST} characters.", "leave it out, and one is made")

@@ -239,7 +239,7 @@ def seconds_of(text: str, option: str, least: float = 0.0) -> float:
         raise UserError(f'{option} "{text}" is not a time.', f"for example {option} 90s, 30m, 6h or 1d")
     seconds = float(found[1]) * _UNITS[found[2]]
     if seconds < least:
-        raise UserError(f"{option} must be more than nothing.", f"for example {option} 60s")
+        raise UserError(f"{option} must be greater than 0.", f"for example {option} 60s")
     return seconds
 
 

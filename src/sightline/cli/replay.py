@@ -66,7 +66,7 @@ def replay(
         common.console.print(to_text(done), markup=False, soft_wrap=True)
     if not done.same:
         differ = counted(len(done.differences), "difference")
-        raise FoundError(f"{differ} from the record.", "the first one is the cause, mostly")
+        raise FoundError(f"{differ} from the record.", "the first difference is usually the cause")
 
 
 def to_text(done: Replayed) -> str:

@@ -126,7 +126,7 @@ def search(
         session=common.session(spending.calls(common)),
     )
     if found.query_was_cut:
-        common.warn(["the query is longer than the embedder reads; its end was not looked at"])
+        common.warn(["the query is longer than the embedder reads; its end was ignored"])
     if found.left_out:
         listed = ", ".join(f"{count:,} {reason}" for reason, count in found.left_out.items())
         common.warn([f"files that could not be read, and are not searched: {listed}"])

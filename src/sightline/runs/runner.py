@@ -192,7 +192,7 @@ def run(
     concurrency:
         How many tasks at once; the system's own choice when not given.
     retry_failed:
-        Forget the failures in `out` that another try may mend, and ask models for those tasks afresh.
+        Repeat the tasks that failed in `out` and may succeed now, without cached replies.
     show_annotations:
         Show the system texts that a model wrote while the benchmark was made; the run notes it, and scores warn of it.
     limit:

