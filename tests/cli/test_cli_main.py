@@ -14,7 +14,8 @@ import pytest
 
 from command_line import Cli
 from sightline.cli import app
-from sightline.cli.app import _commands, build, main
+from sightline.cli.app import _commands, _worded, build, main
+from sightline.errors import UserError
 
 
 def test_help_shows_the_verbs_by_group_in_the_order_of_the_flow(cli: Cli) -> None:
@@ -80,11 +81,11 @@ def test_every_verb_has_help_and_the_common_options(capsys: pytest.CaptureFixtur
         (("scn", "x"), 'Did you mean "scan"?'),
         (("scan",), "SOURCE"),
         (("scan", "x", "--jsn"), "Did you mean --json?"),
-        (("scan", "no-such-folder"), "there is no folder"),
+        (("scan", "no-such-folder"), "There is no folder"),
         (("scan", "x", "--limit", "many"), "many"),
         (("export", "corpus-jsnl", "x", "--out", "y"), 'Did you mean "corpus-jsonl"?'),
         (("validate", "x"), "neither a benchmark nor a run"),
-        (("compare", "one"), "score it first"),
+        (("compare", "one"), "Score it first"),
     ],
 )
 def test_a_mistake_gets_a_message_and_exit_code_2(cli: Cli, arguments: tuple[str, ...], says: str) -> None:
@@ -132,9 +133,9 @@ def test_version(cli: Cli) -> None:
     ("error", "fix"),
     [
         (sqlite3.DatabaseError("database disk image is malformed"), "sightline ledger --repair"),
-        (OSError(errno.EIO, "Input/output error", "ws"), "check the disk"),
+        (OSError(errno.EIO, "Input/output error", "ws"), "Check the disk"),
         (OSError(errno.EROFS, "Read-only file system", "ws"), "choose another place"),
-        (OSError(errno.ENOSPC, "No space left on device", "ws"), "make room"),
+        (OSError(errno.ENOSPC, "No space left on device", "ws"), "Make room"),
     ],
 )
 def test_what_a_disk_does_is_said_with_its_fix(
@@ -148,3 +149,32 @@ def test_what_a_disk_does_is_said_with_its_fix(
         main(["ledger"])
     said = capsys.readouterr().err
     assert ended.value.code == 2 and said.startswith("error: ") and fix in said and "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["search", " "], "error: The query is empty.\n  Say what to look for: sightline search"),
+        # What the user gave begins the message as it was given.
+        (["validate", "a"], "error: a is neither a benchmark nor a run.\n  Give the folder that holds"),
+        (["score", "bench/", "run"], "error: bench is not a benchmark"),
+    ],
+)
+def test_errors_and_their_fixes_are_sentences(cli: Cli, tmp_path: Path, words: list[str], said: str) -> None:
+    for name in ("a", "bench", "run"):
+        (tmp_path / name).mkdir()
+    assert cli(*words).stderr.startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("fix", "shown"),
+    [
+        ("pip install 'sightline[view]'", "pip install 'sightline[view]'"),
+        ("sightline index --rebuild", "sightline index --rebuild"),
+        ("export KEY=…, or leave key_env out", "export KEY=…, or leave key_env out"),
+        ("docs/filters.md has the fields", "docs/filters.md has the fields"),
+        ("write the lower one first", "Write the lower one first"),
+    ],
+)
+def test_commands_and_paths_in_a_fix_stay_as_they_are(fix: str, shown: str) -> None:
+    assert _worded(UserError("this can't be.", fix), ["scan"]) == f"This can't be.\n  {shown}"

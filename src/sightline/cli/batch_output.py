@@ -108,4 +108,4 @@ def _oddities(read: ParsedResults) -> list[str]:
 
 
 def _print(lines: Sequence[str], common: Common) -> None:
-    common.console.print("\n".join(lines), markup=False, soft_wrap=True)
+    common.print("\n".join(lines))

@@ -150,9 +150,9 @@ def doctor(*, common: Common = Common()) -> None:
             table.add_row(package, version, "a synthetic world: a demo, and benchmarks with exact ground truth")
         common.console.print(table)
         if plugins.is_elsewhere("commands", "world"):
-            common.console.print(str(plugins.unknown("commands", "world", "")), markup=False, soft_wrap=True)
+            common.print(str(plugins.unknown("commands", "world", "")))
         for line in _advice(found.extras):
-            common.console.print(line, markup=False, soft_wrap=True)
+            common.print(line)
         _print_plugins(plugged, common)
     common.warn(dict.fromkeys(str(state) for state in plugged if state.problem is not None))
     if not found.healthy:

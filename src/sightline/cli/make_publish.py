@@ -173,7 +173,7 @@ def takedown(
         f"  {run.folder} ({run.system}): {len(run.tasks):,} {'scores are no longer true' if run.scored else 'tasks'}"
         for run in found.runs
     ]
-    common.console.print("\n".join(lines), markup=False, soft_wrap=True)
+    common.print("\n".join(lines))
 
 
 def status(*, job: MakeJob = MakeJob()) -> None:
@@ -186,7 +186,7 @@ def status(*, job: MakeJob = MakeJob()) -> None:
     if common.json:
         common.print_json(found.to_json())
     else:
-        common.console.print(_status_text(found), markup=False, soft_wrap=True)
+        common.print(_status_text(found))
 
 
 def check_urls(
@@ -221,7 +221,7 @@ def check_urls(
         common.print_json({"checked": len(checked), "problems": [one.to_json() for one in bad]})
     else:
         for one in bad[:_MOST_SHOWN]:
-            common.console.print(f"  {one.url}: {one.problem}", markup=False, soft_wrap=True)
+            common.print(f"  {one.url}: {one.problem}")
         common.console.print(f"  {len(checked) - len(bad):,} of {len(checked):,} pictures are there", markup=False)
     if bad:
         raise FoundError(f"{len(bad):,} of {len(checked):,} addresses give no picture.", "--json lists all of them")
@@ -295,7 +295,7 @@ def _show_clean(found: CleanupPlan, gone: int, common: Common) -> None:
     lines = [f"  {path}" for path in found.remove[:_MOST_SHOWN]]
     lines += [f"  kept {path}: {why}" for path, why in list(found.keep.items())[:_MOST_SHOWN]]
     lines.append(f"  {gone:,} of {len(found.remove):,} files removed, {len(found.keep):,} kept")
-    common.console.print("\n".join(lines), markup=False, soft_wrap=True)
+    common.print("\n".join(lines))
 
 
 def _terms(

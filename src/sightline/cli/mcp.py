@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.options import Common
+from sightline.cli.options import Common, Repeated
 from sightline.errors import UserError
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 _TOKEN = "SIGHTLINE_MCP_TOKEN"
 _SHORTEST = 16
-Several = Annotated[list[str] | None, Parameter(consume_multiple=False, negative="")]
 
 
 def mcp(
@@ -30,8 +29,8 @@ def mcp(
     in_: Annotated[Path | None, Parameter(name="--in")] = None,
     http: Annotated[int, Parameter(validator=Number(gte=0, lte=65535))] | None = None,
     owner: str | None = None,
-    tool: Several = None,
-    without_tool: Several = None,
+    tool: Repeated = None,
+    without_tool: Repeated = None,
     web: str | None = None,
     freeze: Path | None = None,
     open_web: Annotated[bool, Parameter(negative="")] = False,

@@ -45,6 +45,8 @@ def whole_number(_: type, tokens: Sequence[Token]) -> int:
         raise ValueError(f'"{tokens[0].value}" is not a whole number.') from None
 
 
+Repeated = Annotated[list[str] | None, Parameter(consume_multiple=False, negative="")]
+"""Several values: the option once for each."""
 Whole = Annotated[int, Parameter(converter=whole_number)]
 """How many: a whole number."""
 EngineOption = Annotated[

@@ -63,7 +63,7 @@ def replay(
             }
         )
     else:
-        common.console.print(to_text(done), markup=False, soft_wrap=True)
+        common.print(to_text(done))
     if not done.same:
         differ = counted(len(done.differences), "difference")
         raise FoundError(f"{differ} from the record.", "the first difference is usually the cause")

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from sightline.cli.options import AlbumOptions, BudgetOptions, Common, Switch, Whole
+from sightline.cli.options import AlbumOptions, BudgetOptions, Common, Repeated, Switch, Whole
 from sightline.errors import UserError
 
 if TYPE_CHECKING:
     from sightline.types import Method
-
-Several = Annotated[list[str] | None, Parameter(consume_multiple=False, negative="")]
 
 
 @Parameter(name="*", group="Method")
@@ -71,9 +69,9 @@ def search(
     in_: Annotated[Path | None, Parameter(name="--in")] = None,
     where: str | None = None,
     k: Annotated[Whole, Parameter(name=["-k", "--top"])] = 10,
-    like: Several = None,
+    like: Repeated = None,
     owner: str | None = None,
-    group: Several = None,
+    group: Repeated = None,
     index: str | None = None,
     embedder: str | None = None,
     backend: str | None = None,
