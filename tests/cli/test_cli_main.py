@@ -28,21 +28,22 @@ def test_help_shows_the_verbs_by_group_in_the_order_of_the_flow(cli: Cli) -> Non
 
 
 def test_alone_it_shows_the_first_steps(cli: Cli) -> None:
-    shown = cli().stdout
+    shown, whole = cli().stdout, build()
     for words in re.findall(r"^  sightline (.+?)  ", shown, re.MULTILINE):
-        build().parse_args(words.replace("COMMAND --help", "--help"), exit_on_error=False, print_error=False)
+        whole.parse_args(words.replace("COMMAND --help", "--help"), exit_on_error=False, print_error=False)
     assert "sightline scan ~/Pictures" in shown
 
 
 def test_the_help_of_every_verb_ends_with_examples_that_its_options_allow(cli: Cli) -> None:
     examples = tomllib.loads(Path(app.__file__).with_name("examples.toml").read_text("utf-8"))
     assert set(examples) == {name for _, name, _, _ in _commands("scan")}
+    whole = build()
     for example in (each for several in examples.values() for each in several):
-        build().parse_args(example["command"], exit_on_error=False, print_error=False)
+        whole.parse_args(example["command"], exit_on_error=False, print_error=False)
     assert "sightline search --like coffee.png" in cli("search", "--help").stdout
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@pytest.mark.parametrize("shell", ["bash", *(pytest.param(name, marks=pytest.mark.slow) for name in ("zsh", "fish"))])
 def test_shells_complete_verbs_and_options(shell: Literal["bash", "zsh", "fish"]) -> None:
     script = build("scan").generate_completion(shell=shell)
     assert "leaderboard" in script and "follow-links" in script

@@ -230,7 +230,7 @@ def test_what_is_not_its_own_is_not_overwritten(bench: Path, tmp_path: Path) -> 
     curriculum(bench, "plain", out, limit=2)
     (out / "train.yaml").write_text("mine")
     before = contents(out)
-    with pytest.raises(UserError, match=r"train\.yaml is not of the curriculum"):
+    with pytest.raises(UserError, match=r"train\.yaml does not belong to the curriculum"):
         curriculum(bench, "plain", out, limit=2, format="llama-factory")
     assert contents(out) == before
 

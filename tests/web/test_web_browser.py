@@ -187,7 +187,7 @@ def test_labels_can_be_shown_and_accepted_by_those_who_want_to_see_them(copied: 
             with page.expect_navigation():
                 page.keyboard.press(key)
             assert lines(copied)[-1]["decision"] == decision
-        assert "with the label in sight" in looking(app, "ana").go("/review/benchmark/people").content()
+        assert "with the label visible" in looking(app, "ana").go("/review/benchmark/people").content()
 
 
 def test_a_request_is_reviewed_whole_by_keys(copied: Path, looking: Look) -> None:

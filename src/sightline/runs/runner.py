@@ -395,7 +395,7 @@ def _refuse_other_content(folder: Path) -> None:
 
 
 def _forget_failures(folder: Path) -> frozenset[tuple[str, int]]:
-    """Take out the failures that another try may mend, and name those attempts; all else stays."""
+    """Take out the failures that another try may help, and name those attempts; all else stays."""
     before = read_run(folder)
     if changed := [str(problem) for problem in changes(folder)]:
         raise UserError(f"{folder} is not what was written: {'; '.join(changed)}.", "Run into a new folder.")

@@ -1,4 +1,4 @@
-"""`sightline demo` on a life of the built-in world."""
+"""`sightline demo` on a synthetic photo history."""
 
 from __future__ import annotations
 
