@@ -65,6 +65,13 @@ def test_each_option_of_each_command_says_what_it_is_for() -> None:
     assert without_words == []
 
 
+def test_no_option_is_there_only_because_another_takes_a_list(cli: Cli) -> None:
+    """As `--empty-teacher` would be, which says nothing that leaving out --teacher does not."""
+    for verb in ("think", "ablate", "train"):
+        assert "--empty-" not in cli(verb, "--help").stdout
+    assert "--no-verify" not in cli("ledger", "--help").stdout
+
+
 def test_every_verb_has_help_and_the_common_options(capsys: pytest.CaptureFixture[str]) -> None:
     for verb in [name for name in build() if not name.startswith("-")]:
         words = {"config": ("config", "show"), "embed": ("embed", "pictures"), "batch": ("batch", "make")}.get(

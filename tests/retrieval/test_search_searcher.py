@@ -140,7 +140,7 @@ def test_like_a_region_and_like_a_file(searcher: Searcher, place: Path) -> None:
     [
         (SearchQuery(like=(PictureRef("rde.png"),)), 'no picture "rde.png"'),
         (SearchQuery(files=("nowhere.png",)), "no file nowhere.png"),
-        (SearchQuery(files=("red.png#0.9,0,0.1,1",)), "is no region"),
+        (SearchQuery(files=("red.png#0.9,0,0.1,1",)), "is not a region"),
         (SearchQuery(), "the query is empty"),
         (SearchQuery("  "), "the query is empty"),
         (SearchQuery("red", k=0), "-k 0"),

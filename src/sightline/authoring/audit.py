@@ -181,8 +181,8 @@ class Audit:
             ),
             (
                 tuple(f"{one} and {other} for {task}" for task, one, other in twins.disagree),
-                "pair of look-alikes is judged differently for the same query",
-                "pairs of look-alikes are judged differently for the same query",
+                "pair of near-duplicates is judged differently for the same query",
+                "pairs of near-duplicates are judged differently for the same query",
             ),
             (
                 tuple(f"{picture} for {task}" for task, picture in twins.seed_twins),
@@ -199,7 +199,8 @@ class Audit:
                 yield f"{counted(len(ids), one, several)}: {some(ids, _SHOWN)}"
         if twins.across_splits:
             groups = twins.across_splits
-            yield f"{len(groups):,} groups of look-alikes are in several splits: {some(groups, _SHOWN)}"
+            told = counted(len(groups), "group of near-duplicates is", "groups of near-duplicates are")
+            yield f"{told} in several splits: {some(groups, _SHOWN)}"
         yield from self._about_judges()
 
     def _about_judges(self) -> Iterator[str]:
@@ -272,7 +273,7 @@ class Audit:
         yield from self._blind_lines()
         yield from shortcut_lines(self.shortcut)
         yield (
-            f"Look-alikes: {self.twins.pictures:,} pictures in {self.twins.groups:,} groups, "
+            f"Near-duplicates: {self.twins.pictures:,} pictures in {self.twins.groups:,} groups, "
             f"{len(self.twins.shared):,} pairs of queries share some"
             f"{'' if self.twins.compared is None else f'; {self.twins.compared:,} files compared'}"
         )
@@ -389,7 +390,7 @@ def audit_benchmark(
 ) -> Audit:
     """All checks of a benchmark; `verdicts` tell when and in which place a picture was judged.
 
-    Blind baselines, look-alikes and lopsided queries are looked for among rank tasks; labels that are told without
+    Blind baselines, near-duplicates and lopsided queries are looked for among rank tasks; labels that are told without
     content among rank and select tasks; what people checked in all.
     `files` is what `read_files` found: their size and bytes, and which are copies.
     """

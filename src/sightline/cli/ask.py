@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from sightline.agent.ask import ask as ask_agent
-from sightline.cli.options import AlbumOptions, ChatOptions, Common, Positive, Repeated, described_by
+from sightline.cli.options import AlbumOptions, ChatOptions, Common, Positive, Repeated, Switch, described_by
 from sightline.errors import SightlineError, StoppedError
 from sightline.plain_text import printable
 
@@ -30,9 +30,9 @@ def ask(
     tool: Repeated = None,
     without_tool: Repeated = None,
     web: str | None = None,
-    open_web: Annotated[bool, Parameter(negative="")] = False,
-    share_metadata: Annotated[bool, Parameter(negative="")] = False,
-    share_pictures: Annotated[bool, Parameter(negative="")] = False,
+    open_web: Switch = False,
+    share_metadata: Switch = False,
+    share_pictures: Switch = False,
     embedder: str | None = None,
     turns: Positive = 30,
     out: AlbumOptions = AlbumOptions(),

@@ -62,9 +62,9 @@ def make(
     stage:
         What the calls are for, in the ledger.
     max_requests:
-        In one file.
+        The most requests in one file.
     max_bytes:
-        In one file.
+        The most bytes in one file.
     window:
         Within which time the provider answers.
     price_factor:

@@ -205,7 +205,7 @@ def similarity_retry(
 
 @app.command(sort_key=9)
 def audit(bench: Path | None = None, /, *, job: JudgedJob = JudgedJob()) -> None:
-    """Audit the benchmark: blind baselines, look-alikes, one-sided queries, drift, checked labels.
+    """Audit the benchmark: blind baselines, near-duplicates, one-sided queries, drift, checked labels.
 
     It is written to audit.json and audit.txt. People's decisions are read from reviews.jsonl.
 

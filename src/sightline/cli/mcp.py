@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.options import Common, Repeated
+from sightline.cli.options import Common, Repeated, Switch
 from sightline.errors import UserError
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ def mcp(
     without_tool: Repeated = None,
     web: str | None = None,
     freeze: Path | None = None,
-    open_web: Annotated[bool, Parameter(negative="")] = False,
-    share_metadata: Annotated[bool, Parameter(negative="")] = False,
-    share_pictures: Annotated[bool, Parameter(negative="")] = False,
+    open_web: Switch = False,
+    share_metadata: Switch = False,
+    share_pictures: Switch = False,
     embedder: str | None = None,
     common: Common = Common(),
 ) -> None:

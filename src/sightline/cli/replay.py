@@ -38,9 +38,9 @@ def replay(
     run:
         The folder of the run.
     task:
-        Which task.
+        The id of the task.
     attempt:
-        Which attempt at it, where there are several.
+        Which attempt, where there are several.
     benchmark:
         The folder of the benchmark that was run.
     """

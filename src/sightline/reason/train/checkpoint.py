@@ -101,7 +101,7 @@ class Checkpoints:
             cause = error if isinstance(error, OSError) else error.__context__
             if not isinstance(cause, OSError):
                 raise
-            again = "continue from the last one with --resume" if self.is_begun else "begin again"
+            again = "continue from the last one with --resume" if self.is_begun else "start again"
             raise not_written(self.file, cause, again) from error
         if self.file.exists():
             self.file.replace(self.before)
@@ -145,7 +145,7 @@ class Checkpoints:
         if damaged:
             raise UserError(
                 f"{damaged[0]}: this checkpoint is damaged, and there is no whole one before it.",
-                f"copy it again from an undamaged copy, or delete {damaged[0].parent} and begin again",
+                f"copy it again from an undamaged copy, or delete {damaged[0].parent} and start again",
             )
         return None
 
