@@ -65,7 +65,7 @@ def _check_numbers(method: Method) -> None:
     if isinstance(method.threshold, float | int) and not math.isfinite(method.threshold):
         raise UserError(f"the threshold {method.threshold} is not a number.", "give one, such as 0.3, or auto")
     if method.depth < 1:
-        raise UserError(f"depth must be at least 1, not {method.depth}.", "give at least 1")
+        raise UserError(f"depth must be at least 1, not {method.depth}.", "leave it out for the default")
     if method.rrf_constant <= 0:
         raise UserError(f"rrf_constant must be above 0, not {method.rrf_constant}.", "the usual one is 60")
 
