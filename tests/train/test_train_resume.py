@@ -29,7 +29,7 @@ from train_tools import SETTINGS, course_in, cut, losses_of, write_curriculum
 def test_an_out_that_is_in_use_is_only_taken_up_when_asked(tmp_path: Path) -> None:
     run_training(course_in(tmp_path, stages=("easy",)), SETTINGS)
     before = losses_of(tmp_path / "out")
-    with pytest.raises(UserError, match="begun here before"):
+    with pytest.raises(UserError, match="there is a training here already"):
         run_training(course_in(tmp_path), SETTINGS)
     with pytest.raises(UserError, match="started with other settings"):
         run_training(course_in(tmp_path), SETTINGS, resume=True)
