@@ -19,6 +19,7 @@ from sightline.cli.options import (
     Switch,
     seconds_of,
     show_plan,
+    tell,
 )
 
 if TYPE_CHECKING:
@@ -195,4 +196,4 @@ def cancel(job: Folder, /, *, common: Common = Common()) -> None:
 def _desk(common: Common, spending: BudgetOptions | None = None) -> BatchManager:
     from sightline.calls.batches.manager import BatchManager
 
-    return BatchManager(common.session((spending or BudgetOptions()).calls(common)), show.tell)
+    return BatchManager(common.session((spending or BudgetOptions()).calls(common)), tell)

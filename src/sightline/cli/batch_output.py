@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -16,11 +15,6 @@ if TYPE_CHECKING:
     from sightline.calls.batches.job import BatchJob
     from sightline.calls.batches.results import ParsedResults
     from sightline.calls.batches.store import BatchRow
-
-
-def tell(words: str) -> None:
-    """A line on stderr while the work goes on."""
-    sys.stderr.write(f"{words}\n")
 
 
 def job(made: BatchJob, common: Common, *, only_last: bool = False) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +9,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cyclopts import Parameter
 
-from sightline.cli.options import ChatOptions, Common, EngineOption, Positive, Repeated, Switch, seconds_of, show_plan
+from sightline.cli.options import (
+    ChatOptions,
+    Common,
+    EngineOption,
+    Positive,
+    Repeated,
+    Switch,
+    seconds_of,
+    show_plan,
+    tell,
+)
 from sightline.errors import UserError
 
 if TYPE_CHECKING:
@@ -185,8 +194,3 @@ def show(result: StageResult, common: Common) -> None:
         show_plan(result.price, common)
     else:
         common.show(result)
-
-
-def tell(line: str) -> None:
-    """News of what takes long."""
-    sys.stderr.write(f"{line}\n")

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.make_common import JudgedJob, MakeJob, tell
-from sightline.cli.options import Common, Switch
-from sightline.english import counted
+from sightline.cli.make_common import JudgedJob, MakeJob
+from sightline.cli.options import Common, Switch, tell
+from sightline.english import counted, some
 from sightline.errors import FoundError, UserError
 
 if TYPE_CHECKING:
@@ -166,9 +166,8 @@ def takedown(
         common.print_json(found.to_json())
         return
     lines = [f"  taken down: {', '.join(found.pictures)}", f"  → {folder}"]
-    lines.append(
-        f"  {counted(len(found.tasks), 'task')} had it{_some(found.tasks)}; {len(found.lost_tasks):,} are gone with it"
-    )
+    named = f" ({some(found.tasks, 3)})" if found.tasks else ""
+    lines.append(f"  {counted(len(found.tasks), 'task')} had it{named}; {len(found.lost_tasks):,} are gone with it")
     lines += [
         f"  {run.folder} ({run.system}): {len(run.tasks):,} {'scores are no longer true' if run.scored else 'tasks'}"
         for run in found.runs
@@ -347,7 +346,3 @@ def _agreed(question: str) -> bool:
     sys.stderr.write(f"{question} [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().casefold() in ("y", "yes")
-
-
-def _some(names: tuple[str, ...]) -> str:
-    return f" ({', '.join(names[:3])}{', …' if len(names) > 3 else ''})" if names else ""

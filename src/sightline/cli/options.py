@@ -359,3 +359,8 @@ def show_plan(plan: CostPlan, common: Common) -> None:
     """The table of `--plan`, or its JSON; notes on stderr."""
     common.note(plan.notes)
     common.show(plan)
+
+
+def tell(line: str) -> None:
+    """A line on stderr while the work goes on."""
+    sys.stderr.write(f"{line}\n")
