@@ -105,6 +105,8 @@ docs: $(STAMP)  ## the reference pages from the code, and the site in build/site
 	$(BIN)/python docs/make_reference.py
 	$(BIN)/python docs/check_site.py
 	$(BIN)/zensical build --strict --clean
+	@# Scripts that lie beside the pages.
+	rm -f build/site/*.py build/site/*.toml
 
 pages: $(STAMP)  ## the output in tutorials and recipes, from their own commands; minutes
 	$(BIN)/python docs/run_pages.py

@@ -141,7 +141,7 @@ def mine_web(folder: Path, seed: int) -> tuple[Counter[str], list[bool]]:
 
 
 def mine_life(folder: Path, seed: int, pictures: int, queries: int) -> tuple[list[DraftVerdict], list[Judged], float]:
-    """Mine a life of its own; all verdicts, and those that a benchmark would take beside the truth."""
+    """Mine a history of its own; all verdicts, and those that a benchmark would take beside the truth."""
     write_history(folder / "life", seed=seed, pictures=pictures)
     workspace = folder / "ws"
     config = Config(scan=ScanSettings(owner_pattern="{owner}/*"))

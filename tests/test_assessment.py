@@ -176,9 +176,9 @@ def test_what_nobody_can_tell_counts_half_and_goes_to_another_person(bench: Benc
     found.tell(pair, "can't tell", "ann")
     assert found.next(person="bob")[0] == pair
     assert pair not in found.next(50, person="ann")
-    assert "nobody could tell for 1 picture" in str(found.comparison())
+    assert "no person could tell for 1 picture" in str(found.comparison())
     found.tell(pair, 3, "bob")
-    assert "nobody could tell" not in str(found.comparison())
+    assert "no person could tell" not in str(found.comparison())
 
 
 FAILED = ("q00", "q01", "q02", "q03")

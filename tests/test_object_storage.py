@@ -166,7 +166,7 @@ def test_names_that_lead_out_of_the_folder_are_left_alone(bucket: Path, monkeypa
 
     monkeypatch.setattr(DirFileSystem, "ls", hostile)
     assert set(_fetched("s3://photos")) == {"a"}
-    with pytest.raises(UserError, match="no name of a file"):
+    with pytest.raises(UserError, match="not a valid file name"):
         _fetched("s3://photos/../other")
 
 

@@ -102,6 +102,7 @@ def test_output_that_nobody_reads_any_more_is_no_fault(tmp_path: Path) -> None:
     assert done.stdout == "0\n" and not done.stderr.strip()
 
 
+@pytest.mark.slow
 def test_the_same_tests_hold_there() -> None:
     pytest.importorskip("hypothesis")
     files = ["test_io.py", "test_database.py", "test_leftovers.py", "calls/test_calls_journal.py"]

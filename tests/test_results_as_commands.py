@@ -160,7 +160,7 @@ def test_problems_end_with_4_and_are_listed(given: Sample, tmp_path: Path, cli: 
 def test_a_folder_without_ranked_runs_is_refused(tmp_path: Path, cli: Any) -> None:
     (tmp_path / "empty").mkdir()
     done = cli("leaderboard", tmp_path / "empty")
-    assert done.returncode == 2 and "there is no run below" in done.stderr
+    assert done.returncode == 2 and "There is no run below" in done.stderr
     unscored = make_sample(tmp_path / "made")
     done = cli("leaderboard", unscored.runs[0].parent)
     assert done.returncode == 2 and "sightline score BENCH RUN" in done.stderr and not done.stdout

@@ -230,7 +230,7 @@ class Assessment(Shown):
             self._refresh()
             return agreement_of(list(self._votes.values()))
 
-    # What was decided.
+    # Decisions.
 
     def _append(self, review: Review) -> None:
         with self._lock:
@@ -359,7 +359,7 @@ class Assessment(Shown):
                     f"{name} returned {counted(unknown, 'id')} that are not in the corpus; each counts as zero"
                 )
         if unclear := sum(all(one is None for one in votes.values()) for votes in self._votes.values()):
-            found.append(f"nobody could tell for {counted(unclear, 'picture')}; each counts as half relevant")
+            found.append(f"no person could tell for {counted(unclear, 'picture')}; each counts as half relevant")
         if self._inquiry.judge and self._inquiry.twos:
             saved = max(self._inquiry.difference(two).saved for two in self._inquiry.twos)
             fewer = int(self.spent * saved / (1 - saved)) if saved < 1 else 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
@@ -33,3 +33,9 @@ def listed(items: Iterable[str], last: str = "and") -> str:
     """ "a", "a and b", "a, b and c"; nothing for nothing."""
     words = list(items)
     return "".join(words) if len(words) < 2 else f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def sentence(words: str, names: Collection[str] = ()) -> str:
+    """With a capital letter, unless it begins with one of the names, or with what is no word (a path, an option)."""
+    first = words.partition(" ")[0]
+    return words[:1].upper() + words[1:] if first.isalpha() and first not in names else words

@@ -88,8 +88,8 @@ def explain_fault(error: Exception) -> UserError | None:
     said = f"a database of the workspace can't be used: {error}."
     if "full" in str(error):
         return UserError(said, "make room on its disk, and run the same command again: it goes on")
-    mend = "sightline ledger --repair (the journal), sightline index --rebuild (an index), sightline scan (the corpus)"
-    return UserError(said, f"check its disk, and whether another program locks it; what is damaged is mended by {mend}")
+    repair = "sightline ledger --repair (journal), sightline index --rebuild (index), sightline scan (corpus)"
+    return UserError(said, f"check its disk, and whether another program locks it; damage is repaired by {repair}")
 
 
 def require_at_least(least: float, **given: float | None) -> None:

@@ -231,7 +231,7 @@ def _download(name: str) -> Path:
         return Path(snapshot_download(name, repo_type="dataset"))
     except Exception as error:  # Whatever its HTTP client of the day raises.
         raise UserError(
-            f"{name} could not be had from the hub: {type(error).__name__}.",
+            f"{name} could not be downloaded from the hub: {type(error).__name__}.",
             "download its files elsewhere and give their folder, or set HF_TOKEN if it asks for a login",
         ) from error
 

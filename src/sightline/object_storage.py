@@ -122,7 +122,7 @@ class _Folder:
         scheme, _, name = address.partition("://")
         home = data_folder() / "sightline-copies"
         if not _is_safe(name):
-            raise UserError(f"{address} can't be copied: a part of it is no name of a file.", "Check the address.")
+            raise UserError(f"{address} can't be copied: a part of it is not a valid file name.", "Check the address.")
         try:
             from fsspec.core import url_to_fs
 

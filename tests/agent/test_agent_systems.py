@@ -133,7 +133,7 @@ def test_what_is_noted_is_of_the_whole_run(folder: Path, server: wire.Server) ->
     spec = f"agent:model=vllm/stub,base_url={server.base_url},tools=ViewPhotos+GetMetadata"
     for limit in (1, None, None):
         done = sightline.run(folder / "bench", spec, folder / "run", limit=limit, workspace=folder / "ws")
-        assert done.notes == ("1 id in an answer is no picture of its task, and counts as wrong",)
+        assert done.notes == ("1 id in an answer is not a picture of its task, and counts as wrong",)
     assert done.made == 0
 
 

@@ -315,7 +315,7 @@ def test_the_stage_writes_json_and_text(tmp_path: Path) -> None:
     # Names such as 00_red.png give the answer away, and the audit says so.
     assert any("solved by names alone" in problem for problem in found["problems"])
     text = project.path(files.AUDIT).with_suffix(".txt").read_text()
-    assert "Labels that people find right: not known before 19 more decisions, 1 of 28 checked by 1" in text
+    assert "Labels that people find right: unknown; needs 19 more decisions, 1 of 28 checked by 1" in text
     assert "names *" in text
     assert done.counts["labels checked"] == 1
 

@@ -55,7 +55,7 @@ def test_edited_copies_across_splits_and_of_the_query_are_named(kind: str, tmp_p
     assert found.shared == (("test", "train"),)
     problems = audit_benchmark(benchmark, files=read_files(benchmark.corpus.pictures, tmp_path)).problems()
     assert any("relevant picture is a copy of one that the query shows: b for test" in one for one in problems)
-    assert any("1 group of look-alikes is in several splits" in one for one in problems)
+    assert any("1 group of near-duplicates is in several splits" in one for one in problems)
     assert find_look_alikes(benchmark).compared is None
 
 

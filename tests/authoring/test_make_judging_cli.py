@@ -78,7 +78,7 @@ def test_files_alone_are_enough(project: Project, capsys: pytest.CaptureFixture[
         (("audit", "--out", "project"), "make it first: sightline make judge"),
         (("assemble", "--out", "project"), "make it first: sightline make judge"),
         (("judge", "--out", "project", "--panel", "gpt"), "is not a model name"),
-        (("judge", "--out", "project", "--no-wait"), "add --batch"),
+        (("judge", "--out", "project", "--no-wait"), "Add --batch"),
     ],
 )
 def test_mistakes_end_with_exit_code_2_and_their_fix(

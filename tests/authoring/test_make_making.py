@@ -82,7 +82,7 @@ def test_a_folder_becomes_a_benchmark_by_one_call(tmp_path: Path) -> None:
     assert {judgment.judge for judgment in benchmark.judgments} == {"vllm/seer"}
     assert again.benchmark().truth == benchmark.truth
     assert made.to_json()["stages"][2]["stage"] == "plan"
-    assert any("nobody has checked any label" in warning for warning in made.warnings)
+    assert any("no person has checked any label" in warning for warning in made.warnings)
 
 
 def test_a_stage_by_its_name_on_files_alone(tmp_path: Path) -> None:

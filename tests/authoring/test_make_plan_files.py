@@ -152,9 +152,9 @@ def test_bad_input_gets_a_message_with_the_fix(cli: Any, tmp_path: Path) -> None
     refused(cli, files(tmp_path, config=nothing), "are all 0")
     options = files(tmp_path)
     write_rows(tmp_path / "S.jsonl", [{"query_id": "q", "seed_image_ids": ["nobody.jpg"]}])
-    refused(cli, options, "none of the seeds is annotated")
+    refused(cli, options, "None of the seeds is annotated")
     (tmp_path / "S.jsonl").unlink()
-    refused(cli, options, "there is no file of seeds S.jsonl")
+    refused(cli, options, "There is no file of seeds S.jsonl")
     options = files(tmp_path)
     (tmp_path / "A.jsonl").write_text((tmp_path / "A.jsonl").read_text()[:-20])
     refused(cli, options, "line 300: the file ends in the middle of a line")
@@ -177,8 +177,8 @@ def test_pictures_that_are_all_the_same_are_refused_with_the_fix(cli: Any, tmp_p
     write_rows(tmp_path / "A.jsonl", same)
     done = cli("make", "plan", "--annotations", "A.jsonl", "--out", "P.jsonl")
     assert done.returncode == 2
-    assert "all 10 pictures of A.jsonl look the same" in done.stderr
-    assert "add other pictures" in done.stderr
+    assert "All 10 pictures of A.jsonl look the same" in done.stderr
+    assert "Add other pictures" in done.stderr
 
 
 def test_two_looks_are_enough_for_a_plan_and_copies_of_the_seed_are_no_negatives(cli: Any, tmp_path: Path) -> None:

@@ -158,7 +158,7 @@ def test_accepted_queries_wait_no_more_and_others_can_be_left_out() -> None:
     assert applied.benchmark.tasks["set"].extra["review"] == "accepted" and applied.accepted == ("set",)
     only = apply_reviews(benchmark(*reviews), accepted_only=True)
     assert list(only.benchmark.tasks) == ["set"]
-    assert {one.reason for one in only.left_out} == {"nobody has decided about it"}
+    assert {one.reason for one in only.left_out} == {"no person has decided about it"}
 
 
 def test_answers_are_corrected_where_two_give_the_same_and_leave_where_not() -> None:

@@ -69,7 +69,7 @@ def test_what_is_not_json_is_named_with_what_to_do(project: Project, kind: Any, 
     project.prepare(name).write_text("garbage\n")
     with pytest.raises(UserError, match="line 1: expected one JSON value") as refused:
         kind(project)
-    assert refused.value.fix == "mend the line, or take it out"
+    assert refused.value.fix == "correct the line, or remove it"
 
 
 def test_so_it_is_where_annotations_are_only_read_and_in_the_notes(project: Project) -> None:
@@ -77,7 +77,7 @@ def test_so_it_is_where_annotations_are_only_read_and_in_the_notes(project: Proj
     path.write_text("garbage\n")
     with pytest.raises(UserError, match="line 1: expected one JSON value") as refused:
         read_annotations(path, project.config)
-    assert refused.value.fix == "mend the line, or take it out"
+    assert refused.value.fix == "correct the line, or remove it"
     (project.folder / NOTES).write_text("{")
     with pytest.raises(UserError, match="expected JSON") as refused:
         plan_cleanup(project)

@@ -238,7 +238,7 @@ def test_labels_are_not_written_over(place: Path, run_command: Callable[..., Don
     with pytest.raises(UserError, match="holds labels, which would be lost") as raised:
         _make(place, {"main": "r.trec"})
     assert "sightline extend B" in str(raised.value.fix)
-    with pytest.raises(UserError, match="The benchmark needs a place"):
+    with pytest.raises(UserError, match="No folder is given for the benchmark"):
         sightline.make("photos", queries="q.csv", workspace="ws")
     done = run_command("make", "photos", "--pool", "a=r.trec", "--workspace", "ws")
     assert done.code == 2

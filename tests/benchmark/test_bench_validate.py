@@ -376,7 +376,7 @@ def test_the_command_warns_and_finds_nothing_wrong(folder: Path, capsys: pytest.
     change(folder, "tasks.jsonl", 3, lambda row: row.update(prompt=[]))
     main(["validate", str(folder)])
     told = capsys.readouterr()
-    assert "nothing wrong, 1 warning" in told.out and "line 3, prompt: 'answer' asks nothing" in told.err
+    assert "nothing wrong, 1 warning" in told.out and "line 3, prompt: 'answer' has an empty prompt" in told.err
     main(["validate", str(folder), "--json"])
     said = orjson.loads(capsys.readouterr().out)
     assert said["valid"] and [warning["line"] for warning in said["warnings"]] == [3]

@@ -39,6 +39,13 @@ def test_from_sizes_alone() -> None:
     assert found.usd.low < found.usd.likely < found.usd.high
 
 
+def test_models_that_are_asked_in_one_stage_are_named() -> None:
+    one, other = (plan_stage("think", [request(1, model)], prices=PRICES) for model in ("vllm/own", "vllm/other"))
+    names = [line.split("   ")[0] for line in str(CostPlan((one, other))).splitlines()[:2]]
+    assert names == ["  think vllm/own", "  think vllm/other"]
+    assert str(CostPlan((one,))).startswith("  think   1 call")
+
+
 def test_a_sample_stands_for_all() -> None:
     whole = plan_stage("s", (request(n) for n in range(1000)), prices=PRICES)
     sample = plan_stage("s", (request(n) for n in range(10)), prices=PRICES, calls=1000)

@@ -148,11 +148,11 @@ def test_an_address_where_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> Non
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
-    with pytest.raises(UserError, match=f"not part of a Ray cluster at 127.0.0.1:{port}: nobody answers") as caught:
+    with pytest.raises(UserError, match=f"not part of a Ray cluster at 127.0.0.1:{port}: nothing answers") as caught:
         asyncio.run(connect(EngineChoice("ray", f"127.0.0.1:{port}")))
     assert caught.value.fix is not None and "ray start" in caught.value.fix
     monkeypatch.setenv("RAY_ADDRESS", f"localhost:{port}")
-    with pytest.raises(UserError, match=f"localhost:{port}: nobody answers"):
+    with pytest.raises(UserError, match=f"localhost:{port}: nothing answers"):
         asyncio.run(connect(EngineChoice("ray")))
     monkeypatch.setenv("RAY_ADDRESS", "ray://head:10001")
     with pytest.raises(UserError, match="Ray Client"):

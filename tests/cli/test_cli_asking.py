@@ -101,7 +101,7 @@ def test_a_budget_stops_with_3_and_what_was_paid_for_is_there(cli: Cli, tmp_path
     with serving_in_thread(embedding) as server:
         few = ("--option", "texts_per_request=10", "--max-connections", 1)
         done = embed(cli, server.base_url, "--budget", "0.25usd", *few)
-        assert done.returncode == 3 and "the budget of $0.25 is used up" in done.stderr, done.stderr
+        assert done.returncode == 3 and "The budget of $0.25 is used up" in done.stderr, done.stderr
         assert "30 vectors are in t.npz" in done.stderr and "larger --budget" in done.stderr
         with np.load(tmp_path / "t.npz") as found:
             assert found["ids"].tolist() == [str(number) for number in range(1, 31)]
@@ -136,8 +136,8 @@ def test_a_budget_stops_pictures_as_well(cli: Cli, tmp_path: Path) -> None:
         (("--max-connections", "0"), "max-connections"),
         (("--embedder", "photos", "--base-url", "URL"), "photos asks no server, so it has no address"),
         (("--local-only", "--base-url", "http://10.0.0.1/v1"), "--local-only allows no call"),
-        (("--embedder", "openai/x"), "set it, or use --embedder photos (free, on this machine), or --base-url http"),
-        (("--embedder", "vllm/other", "--budget", "1usd", "--base-url", "URL"), "the price of vllm/other is not known"),
+        (("--embedder", "openai/x"), "Set it, or use --embedder photos (free, on this machine), or --base-url http"),
+        (("--embedder", "vllm/other", "--budget", "1usd", "--base-url", "URL"), "The price of vllm/other is not known"),
     ],
 )
 def test_mistakes_get_a_fix(cli: Cli, tmp_path: Path, arguments: tuple[str, ...], says: str) -> None:
@@ -170,7 +170,7 @@ def test_making_and_reading_a_batch_needs_no_key_and_submitting_says_what_to_do(
     assert sent.returncode == 2
     assert sent.stderr.splitlines() == [
         "error: OPENAI_API_KEY is not set, so openai/gpt-5 can't be asked.",
-        "  set it, or make the job again with --model vllm/MODEL, or --base-url http://localhost:8000/v1 for your own "
+        "  Set it, or make the job again with --model vllm/MODEL, or --base-url http://localhost:8000/v1 for your own "
         "server",
     ]
 
@@ -182,7 +182,7 @@ def test_a_batch_has_its_plan_and_its_cap(cli: Cli, tmp_path: Path) -> None:
     assert planned.returncode == 0 and "batch   5 calls" in planned.stdout and "by batch: $" in planned.stdout
     assert not (tmp_path / "job").exists()
     dear = cli(*make, "--budget", "0.0001usd")
-    assert dear.returncode == 3 and "the job of 5 calls may cost up to $0.0005" in dear.stderr, dear.stderr
+    assert dear.returncode == 3 and "The job of 5 calls may cost up to $0.0005" in dear.stderr, dear.stderr
     assert not (tmp_path / "job").exists()
     assert cli(*make, "--budget", "1usd").returncode == 0
     own = ("batch", "make", requests, "--out", "own", "--budget", "0.1usd", "--max-tokens", 10)
@@ -207,7 +207,7 @@ def test_live_calls_after_a_batch_stop_at_the_budget_with_their_results(cli: Cli
         assert cli("batch", "submit", "job").returncode == 0
         waiting = ("batch", "wait", "job", "--every", "0.05s", "--deadline", "0s", "--then-live")
         done = cli(*waiting, "--budget", "0.3usd", "--max-connections", 1)  # Twelve cents a call.
-        assert done.returncode == 3 and "the budget of $0.30 is used up" in done.stderr, done.stderr
+        assert done.returncode == 3 and "The budget of $0.30 is used up" in done.stderr, done.stderr
         found = [json.loads(line) for line in (tmp_path / "job" / "results.jsonl").read_text().splitlines()]
         answered = [row["id"] for row in found if "text" in row]
         assert len(found) == 5 and 0 < len(answered) == len(world.live) < 5

@@ -59,7 +59,7 @@ def test_output_for_people(cli: Cli, tmp_path: Path, model: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("pictures", "nowhere", "--out", "v.npz"), "there is no folder"),
+        (("pictures", "nowhere", "--out", "v.npz"), "There is no folder"),
         (("pictures", "photos"), "--out"),
         (("pictures", "photos", "--out", "v.npz", "--embedder", "fotos"), 'Did you mean "photos"'),
         (("pictures", "photos", "--out", "v.npz", "--embedder", "MODEL", "--option", "devise=cpu"), "devise"),

@@ -62,7 +62,7 @@ def test_by_model_and_for_machines(cli: Cli, tmp_path: Path) -> None:
 
 def test_no_journal_is_the_users_to_solve(cli: Cli, tmp_path: Path) -> None:
     done = cli("ledger")
-    assert done.returncode == 2 and "there is no journal" in done.stderr
+    assert done.returncode == 2 and "There is no journal" in done.stderr
     assert not list(tmp_path.iterdir()) and not Path(os.environ["XDG_DATA_HOME"]).exists()
     done = cli("ledger", "--by", "picture")
     assert done.returncode == 2 and "picture" in done.stderr

@@ -14,7 +14,8 @@ import pytest
 
 from command_line import Cli
 from sightline.cli import app
-from sightline.cli.app import _commands, build, main
+from sightline.cli.app import _commands, _worded, build, main
+from sightline.errors import UserError
 
 
 def test_help_shows_the_verbs_by_group_in_the_order_of_the_flow(cli: Cli) -> None:
@@ -27,21 +28,22 @@ def test_help_shows_the_verbs_by_group_in_the_order_of_the_flow(cli: Cli) -> Non
 
 
 def test_alone_it_shows_the_first_steps(cli: Cli) -> None:
-    shown = cli().stdout
+    shown, whole = cli().stdout, build()
     for words in re.findall(r"^  sightline (.+?)  ", shown, re.MULTILINE):
-        build().parse_args(words.replace("COMMAND --help", "--help"), exit_on_error=False, print_error=False)
+        whole.parse_args(words.replace("COMMAND --help", "--help"), exit_on_error=False, print_error=False)
     assert "sightline scan ~/Pictures" in shown
 
 
 def test_the_help_of_every_verb_ends_with_examples_that_its_options_allow(cli: Cli) -> None:
     examples = tomllib.loads(Path(app.__file__).with_name("examples.toml").read_text("utf-8"))
     assert set(examples) == {name for _, name, _, _ in _commands("scan")}
+    whole = build()
     for example in (each for several in examples.values() for each in several):
-        build().parse_args(example["command"], exit_on_error=False, print_error=False)
+        whole.parse_args(example["command"], exit_on_error=False, print_error=False)
     assert "sightline search --like coffee.png" in cli("search", "--help").stdout
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@pytest.mark.parametrize("shell", ["bash", *(pytest.param(name, marks=pytest.mark.slow) for name in ("zsh", "fish"))])
 def test_shells_complete_verbs_and_options(shell: Literal["bash", "zsh", "fish"]) -> None:
     script = build("scan").generate_completion(shell=shell)
     assert "leaderboard" in script and "follow-links" in script
@@ -63,6 +65,13 @@ def test_each_option_of_each_command_says_what_it_is_for() -> None:
     assert without_words == []
 
 
+def test_no_option_is_there_only_because_another_takes_a_list(cli: Cli) -> None:
+    """As `--empty-teacher` would be, which says nothing that leaving out --teacher does not."""
+    for verb in ("think", "ablate", "train"):
+        assert "--empty-" not in cli(verb, "--help").stdout
+    assert "--no-verify" not in cli("ledger", "--help").stdout
+
+
 def test_every_verb_has_help_and_the_common_options(capsys: pytest.CaptureFixture[str]) -> None:
     for verb in [name for name in build() if not name.startswith("-")]:
         words = {"config": ("config", "show"), "embed": ("embed", "pictures"), "batch": ("batch", "make")}.get(
@@ -80,11 +89,11 @@ def test_every_verb_has_help_and_the_common_options(capsys: pytest.CaptureFixtur
         (("scn", "x"), 'Did you mean "scan"?'),
         (("scan",), "SOURCE"),
         (("scan", "x", "--jsn"), "Did you mean --json?"),
-        (("scan", "no-such-folder"), "there is no folder"),
+        (("scan", "no-such-folder"), "There is no folder"),
         (("scan", "x", "--limit", "many"), "many"),
         (("export", "corpus-jsnl", "x", "--out", "y"), 'Did you mean "corpus-jsonl"?'),
         (("validate", "x"), "neither a benchmark nor a run"),
-        (("compare", "one"), "score it first"),
+        (("compare", "one"), "Score it first"),
     ],
 )
 def test_a_mistake_gets_a_message_and_exit_code_2(cli: Cli, arguments: tuple[str, ...], says: str) -> None:
@@ -132,9 +141,9 @@ def test_version(cli: Cli) -> None:
     ("error", "fix"),
     [
         (sqlite3.DatabaseError("database disk image is malformed"), "sightline ledger --repair"),
-        (OSError(errno.EIO, "Input/output error", "ws"), "check the disk"),
+        (OSError(errno.EIO, "Input/output error", "ws"), "Check the disk"),
         (OSError(errno.EROFS, "Read-only file system", "ws"), "choose another place"),
-        (OSError(errno.ENOSPC, "No space left on device", "ws"), "make room"),
+        (OSError(errno.ENOSPC, "No space left on device", "ws"), "Make room"),
     ],
 )
 def test_what_a_disk_does_is_said_with_its_fix(
@@ -148,3 +157,32 @@ def test_what_a_disk_does_is_said_with_its_fix(
         main(["ledger"])
     said = capsys.readouterr().err
     assert ended.value.code == 2 and said.startswith("error: ") and fix in said and "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["search", " "], "error: The query is empty.\n  Say what to look for: sightline search"),
+        # What the user gave begins the message as it was given.
+        (["validate", "a"], "error: a is neither a benchmark nor a run.\n  Give the folder that holds"),
+        (["score", "bench/", "run"], "error: bench is not a benchmark"),
+    ],
+)
+def test_errors_and_their_fixes_are_sentences(cli: Cli, tmp_path: Path, words: list[str], said: str) -> None:
+    for name in ("a", "bench", "run"):
+        (tmp_path / name).mkdir()
+    assert cli(*words).stderr.startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("fix", "shown"),
+    [
+        ("pip install 'sightline[view]'", "pip install 'sightline[view]'"),
+        ("sightline index --rebuild", "sightline index --rebuild"),
+        ("export KEY=…, or leave key_env out", "export KEY=…, or leave key_env out"),
+        ("docs/filters.md has the fields", "docs/filters.md has the fields"),
+        ("write the lower one first", "Write the lower one first"),
+    ],
+)
+def test_commands_and_paths_in_a_fix_stay_as_they_are(fix: str, shown: str) -> None:
+    assert _worded(UserError("this can't be.", fix), ["scan"]) == f"This can't be.\n  {shown}"

@@ -77,7 +77,7 @@ def test_a_full_disk_is_said_with_what_to_do() -> None:
         _, said = running.communicate(timeout=60)
     assert running.returncode == 2
     assert (
-        "error: the output: No space left on device.\n" in said and "make room, and run the same command again" in said
+        "error: The output: No space left on device.\n" in said and "Make room, and run the same command again" in said
     )
 
 

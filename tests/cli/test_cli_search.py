@@ -74,16 +74,16 @@ def test_index_then_every_way_to_ask(cli: Cli, photographs: Path, tmp_path: Path
 @pytest.mark.parametrize(
     ("given", "message", "fix"),
     [
-        (("cat", "--where", "tiem > 2020"), 'unknown field "tiem" at character 1', 'Did you mean "time"?'),
-        (("cat", "--where", "time > 2019-02-30"), "does not exist", "write 2019"),
-        (("cat", "--owner", "ana"), 'there is no owner "ana"', "--owner-pattern"),
+        (("cat", "--where", "tiem > 2020"), 'Unknown field "tiem" at character 1', 'Did you mean "time"?'),
+        (("cat", "--where", "time > 2019-02-30"), "does not exist", "Write 2019"),
+        (("cat", "--owner", "ana"), 'There is no owner "ana"', "--owner-pattern"),
         (("cat", "-k", "1.5"), "-k", "is not a whole number"),
-        (("cat", "--group", "event/x"), 'there is no group "event/x"', ""),
+        (("cat", "--group", "event/x"), 'There is no group "event/x"', ""),
         (("cat", "--index", "mine"), 'has no index "mine"', "sightline index"),
         (("cat", "--threshold", "high"), '--threshold "high" is not a number', "auto"),
-        (("cat", "--threshold", "auto"), "a threshold needs vectors", "--method"),
-        (("cat", "--threshold", "0.2"), "a threshold needs vectors", "--method"),
-        ((), "the query is empty", "say what to look for"),
+        (("cat", "--threshold", "auto"), "A threshold needs vectors", "--method"),
+        (("cat", "--threshold", "0.2"), "A threshold needs vectors", "--method"),
+        ((), "The query is empty", "Say what to look for"),
     ],
 )
 def test_slips_are_told_with_their_fix(
@@ -114,7 +114,7 @@ def test_a_hit_is_a_path_that_opens_from_here(tmp_path: Path, monkeypatch: pytes
 
 def test_mistakes_end_with_their_fix(cli: Cli, tmp_path: Path) -> None:
     empty = cli("search", " ", "--in", tmp_path / "none", "--workspace", "ws")
-    assert (empty.returncode, empty.stdout) == (2, "") and "the query is empty" in empty.stderr
+    assert (empty.returncode, empty.stdout) == (2, "") and "The query is empty" in empty.stderr
     nowhere = cli("search", "a cat", "--workspace", "ws")
     assert nowhere.returncode == 2 and "--in DIR" in nowhere.stderr
 

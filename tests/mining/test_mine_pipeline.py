@@ -198,7 +198,7 @@ def test_pictures_that_are_not_read_are_left_out_and_cost_the_others_nothing(wor
         made = mining(workspace, server).run_all(tmp_path / "bench", told.append)
     assert list(made.truth.values()) == [PictureSet(("001green.jpg", "002green.jpg"))]
     assert not {"201blue.jpg", "401yellow.jpg"} & made.corpus.pictures.keys() and made.card["left_out"] == 2
-    assert "left out of the history, because nobody read it: 2 pictures" in told[0].notes[0]
+    assert "left out of the history, because it was not read: 2 pictures" in told[0].notes[0]
     json.dumps([done.to_json() for done in told])  # Failures by kind are plain names.
     assert sum(told[0].to_json()["failures"].values()) == 2
 

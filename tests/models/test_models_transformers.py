@@ -267,7 +267,9 @@ def test_local_only_asks_the_hub_for_no_model_and_for_no_base(tmp_path: Path, as
     adapter.mkdir()
     (adapter / "adapter_config.json").write_text('{"base_model_name_or_path": "someone/base"}')
     for name in ("someone/model", adapter):
-        with pytest.raises(UserError, match=r"can't be \w+: it is not all on this machine, and --local-only"):
+        with pytest.raises(
+            UserError, match=r"can't be \w+: some of its files are not on this machine, and --local-only"
+        ):
             ask(name, HELLO)
     assert not asked
     with pytest.raises(UserError, match="can't be loaded"):

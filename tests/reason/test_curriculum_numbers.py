@@ -144,7 +144,7 @@ def test_a_step_about_a_picture_that_is_not_shown_is_refused(tmp_path: Path, ste
     with pytest.raises(FoundError) as refused:
         compiled(folder, tmp_path, "full-chain")
     assert f"2 of 2 records fail a check:\n  full-chain, q0: steps: {said}\n" in str(refused.value)
-    assert "mend the benchmark, or add --drop" in str(refused.value)
+    assert "correct the benchmark, or add --drop" in str(refused.value)
     assert not (tmp_path / "out").exists()
 
 

@@ -108,7 +108,7 @@ def test_tasks_that_can_not_teach_are_counted(tmp_path: Path) -> None:
     assert done.tasks == 1
     assert done.left_out == {
         "answer task": 1,
-        "two options that say the same": 1,
+        "two options with the same text": 1,
         "no caption step": 1,
         "no right option": 1,
     }

@@ -77,7 +77,7 @@ def test_a_question_that_needs_mending_is_not_called_a_reply(folder: Path, capsy
     with answering(lambda received: as_json(reasoning(key=KEYS[number_of(received)]))) as server:
         main(["steps", "bench", "--model", "vllm/stub", "--base-url", server.base_url, "--out", "out"])
     told = capsys.readouterr().out
-    assert "next: mend 1 question in the benchmark" in told and "mend the replies" not in told
+    assert "next: correct 1 question in the benchmark" in told and "correct the replies" not in told
 
 
 def test_difficulty_and_split(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

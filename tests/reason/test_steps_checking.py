@@ -170,9 +170,9 @@ def test_a_placeholder_in_the_question_is_a_picture_too_many() -> None:
 @pytest.mark.parametrize(
     ("texts", "said"),
     [
-        (("left", " left"), "two options that say the same"),
+        (("left", " left"), "two options with the same text"),
         (("left",), "fewer than two options"),
-        (("left", ""), "an option that says nothing"),
+        (("left", ""), "an option without text"),
     ],
 )
 def test_options_that_can_not_be_told_apart(texts: tuple[str, ...], said: str) -> None:

@@ -285,6 +285,6 @@ def test_a_truth_that_is_no_option_is_left_to_people_and_costs_nothing(tmp_path:
         assert [number_of(each) for each in server.requests] == [1]
     assert (done.annotated, done.left, done.unasked, dict(done.faults)) == (1, 1, 1, {"options": 1})
     ((_, row),) = read_jsonl(tmp_path / "out" / REVIEW)
-    assert row["task"] == "q0" and "mend the question itself" in row["next"] and "said" not in row
+    assert row["task"] == "q0" and "correct the question itself" in row["next"] and "said" not in row
     plan = price_steps(QuestionWork(tmp_path / "bench", Session(tmp_path / "ws")), StepSettings("openai/gpt-5-mini"))
     assert plan.stages[0].calls == 1

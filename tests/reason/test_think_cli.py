@@ -68,7 +68,7 @@ def test_prompts_that_fit_no_picture_are_refused_and_others_may_follow(
 ) -> None:
     with pytest.raises(SystemExit):
         main(["think", "pics", "--teacher", "scripted/a.jsonl", "--prompt", "Is it {caption}?", "--out", "out"])
-    assert "no prompt fits what is known of any picture" in capsys.readouterr().err
+    assert "No prompt fits what is known of any picture" in capsys.readouterr().err
     assert not (folder / "out").exists()
     main(["think", "pics", *ASKED, "--labels", "names.txt", "--out", "out", "--json"])
     assert json.loads(capsys.readouterr().out)["kept"] == 6
@@ -86,7 +86,7 @@ def test_a_plan_spends_nothing(folder: Path, capsys: pytest.CaptureFixture[str])
         (("--out", "out"), "No model is named"),
         (("--teacher", "scripted/a.jsonl"), "--out"),
         (("--teacher", "@http://x", "--out", "out"), "names no model"),
-        (("--teacher", "scripted/a.jsonl", "--out", "out", "--prompt", "{title}"), "slots are"),
+        (("--teacher", "scripted/a.jsonl", "--out", "out", "--prompt", "{title}"), "Slots are"),
         (("--teacher", "scripted/a.jsonl", "--out", "out", "--prompts-each", "3"), "3 prompts"),
         (("--teacher", "openai/gpt-5", "--out", "out", "--local-only"), "--local-only"),
         (("--teacher", "scripted/a.jsonl", "--out", "out", "--engine", "spark"), "no engine"),
@@ -134,7 +134,7 @@ def test_a_teacher_that_says_the_same_twice_does_not_agree_with_itself(
 def test_a_place_that_is_none(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["think", "nowhere", *ASKED, "--out", "out"])
-    assert ended.value.code == 2 and "there is no folder nowhere" in capsys.readouterr().err
+    assert ended.value.code == 2 and "There is no folder nowhere" in capsys.readouterr().err
 
 
 def test_files_that_are_no_pictures_are_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -192,7 +192,7 @@ def test_one_of_each_is_one(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("verifier", "said", "on_card"),
     [
-        (None, "note: nobody verified", "not verified"),
+        (None, "note: no verifier", "not verified"),
         ("scripted/c.jsonl", "note: scripted/c.jsonl verified what it said itself", "The verifier is a teacher, too"),
         ("scripted/v.jsonl", None, "v.jsonl verified"),
     ],

@@ -264,7 +264,7 @@ def test_a_changed_function_does_not_go_on_with_the_answers_of_the_old_one(bench
     def search(query: str) -> list[str]:  # type: ignore[no-redef]
         return ["b"]
 
-    with pytest.raises(UserError, match="was begun with parameters"):
+    with pytest.raises(UserError, match="was started with parameters"):
         sightline.run(bench, search, tmp_path / "run", workspace=tmp_path)
     assert sightline.run(bench, first, tmp_path / "run", workspace=tmp_path).attempts == 2
 

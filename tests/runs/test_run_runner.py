@@ -188,7 +188,7 @@ def test_a_system_is_prepared_before_and_closed_after_also_when_it_can_not_begin
     assert system.log == ["prepared", "closed"] and done.latency.index == 3.0
     other = Opened()
     other.name = "another"
-    with pytest.raises(UserError, match="begun with system"):
+    with pytest.raises(UserError, match="started with system"):
         run(colours, other, tmp_path / "run")
     assert other.log == ["prepared", "closed"]
 

@@ -130,7 +130,7 @@ def test_two_writers_at_once_are_refused(tmp_path: Path) -> None:
 )
 def test_another_run_cannot_go_on_in_its_place(tmp_path: Path, other: Run, name: str) -> None:
     RunWriter(tmp_path / "run", HEADER).close()
-    with pytest.raises(UserError, match=f"was begun with {name} "):
+    with pytest.raises(UserError, match=f"was started with {name} "):
         RunWriter(tmp_path / "run", other)
     RunWriter(tmp_path / "run", HEADER).close()
 

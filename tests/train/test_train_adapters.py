@@ -139,7 +139,7 @@ def test_local_only_asks_nobody_for_a_model(tmp_path: Path, asked: list[str]) ->
     adapter.mkdir()
     (adapter / "adapter_config.json").write_text(json.dumps({"base_model_name_or_path": "someone/base"}))
     for name in ("someone/model", str(adapter)):
-        with pytest.raises(UserError, match=r"not all on this machine, and --local-only"):
+        with pytest.raises(UserError, match=r"not on this machine, and --local-only"):
             run_training(course_in(tmp_path, model=name, lora=2, local_only=True), SETTINGS)
     assert not asked
     assert not constants.HF_HUB_OFFLINE, "others may ask again"

@@ -29,9 +29,9 @@ from train_tools import SETTINGS, course_in, cut, losses_of, write_curriculum
 def test_an_out_that_is_in_use_is_only_taken_up_when_asked(tmp_path: Path) -> None:
     run_training(course_in(tmp_path, stages=("easy",)), SETTINGS)
     before = losses_of(tmp_path / "out")
-    with pytest.raises(UserError, match="begun here before"):
+    with pytest.raises(UserError, match="there is a training here already"):
         run_training(course_in(tmp_path), SETTINGS)
-    with pytest.raises(UserError, match="begun in another way"):
+    with pytest.raises(UserError, match="started with other settings"):
         run_training(course_in(tmp_path), SETTINGS, resume=True)
     run_training(course_in(tmp_path, stages=("easy",)), SETTINGS, resume=True)
     assert losses_of(tmp_path / "out") == before
@@ -55,7 +55,7 @@ def test_a_damaged_checkpoint_falls_back_to_the_one_before(tmp_path: Path, caplo
 def test_a_checkpoint_that_can_not_be_written_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = torch.nn.Linear(1, 1)
     optimiser = torch.optim.SGD(model.parameters())
-    with pytest.raises(UserError, match=r"checkpoint\.pt can't be written: .*\n.*begin again"):
+    with pytest.raises(UserError, match=r"checkpoint\.pt can't be written: .*\n.*start again"):
         Checkpoints(tmp_path / "nowhere/checkpoint.pt", {}).keep(model, optimiser, {})
     keeper = Checkpoints(tmp_path / "checkpoint.pt", {})
     keeper.keep(model, optimiser, {})
@@ -83,7 +83,7 @@ def test_a_full_disk_is_said_and_leaves_the_earlier_checkpoint_whole(
         with pytest.raises(UserError) as stopped:
             keeper.keep(model, optimiser, {"steps": 3})
     assert str(stopped.value) == (
-        f"{keeper.file} can't be written: the disk is full.\n  make room, and go on from the last one with --resume"
+        f"{keeper.file} can't be written: the disk is full.\n  make room, and continue from the last one with --resume"
     )
     assert [file.name for file in tmp_path.iterdir()] == ["checkpoint.pt"] and keeper.steps() == 2
     keeper.keep(model, optimiser, {"steps": 3})
@@ -203,7 +203,7 @@ def test_a_stop_from_the_keyboard_says_how_to_go_on(
     words = [str(folder), "--model", "glimpse-tiny", "--out", str(out), "--tokens", "512", "--log-every", "1"]
     assert main([*words, "--keep-every", "2"]) == 130
     assert capsys.readouterr().err == (
-        f"stopped: 2 steps are kept in {out}; the same command with --resume goes on from there.\n"
+        f"stopped: 2 steps are saved in {out}; the same command with --resume continues from there.\n"
     )
 
 
@@ -243,7 +243,7 @@ def test_a_training_may_go_on_with_other_lines_and_checkpoints(tmp_path: Path) -
     weights.unlink()
     done = run_training(course_in(tmp_path), replace(SETTINGS, log_every=3, keep_every=5), resume=True)
     assert done.totals.steps == last and weights.read_bytes() == before
-    with pytest.raises(UserError, match=r"begun in another way: tokens was 512 and is 256\."):
+    with pytest.raises(UserError, match=r"started with other settings: tokens was 512 and is 256\."):
         run_training(course_in(tmp_path), replace(SETTINGS, log_every=7, tokens=256), resume=True)
 
 

@@ -187,7 +187,7 @@ def test_labels_can_be_shown_and_accepted_by_those_who_want_to_see_them(copied: 
             with page.expect_navigation():
                 page.keyboard.press(key)
             assert lines(copied)[-1]["decision"] == decision
-        assert "with the label in sight" in looking(app, "ana").go("/review/benchmark/people").content()
+        assert "with the label visible" in looking(app, "ana").go("/review/benchmark/people").content()
 
 
 def test_a_request_is_reviewed_whole_by_keys(copied: Path, looking: Look) -> None:
@@ -254,7 +254,7 @@ def test_two_reviewers_and_a_third_on_conflict(copied: Path, looking: Look) -> N
         with third.expect_navigation():
             third.keyboard.press("3")
         assert "1 conflict" not in third.content()
-        assert "Nowhere: nobody contradicts anybody." in ben.go("/review/benchmark/people").content()
+        assert "None: no two people disagree." in ben.go("/review/benchmark/people").content()
         shoot(ben.page, "people")
 
 

@@ -44,7 +44,7 @@ PAGES = {
     "/bench/benchmark/task?id=describe-01": "Thinking",
     "/review": "You are",
     "/review/benchmark": "Who are you?",
-    "/review/benchmark/people": "Nobody has decided",
+    "/review/benchmark/people": "No decisions yet",
     "/runs": "sample-strong",
     "/runs/sample-strong": "Missed",
     "/compare?a=sample-weak&b=sample-strong": "Task by task",

@@ -389,7 +389,7 @@ def test_two_who_disagree_settle_it_in_the_app(tmp_path: Path) -> None:
     assert votes["t0", "p0"] == {"ana": False, "ben": False}
     assert "Nothing is waiting for you" in looking.get("/review/bench").text
     told = looking.get("/review/bench/people").text
-    assert "Nowhere: nobody contradicts anybody" in told and '<td class="number">1</td></tr>' in told
+    assert "None: no two people disagree" in told and '<td class="number">1</td></tr>' in told
     out, applied = review_benchmark(tmp_path / "bench")
     changed = next(one for one in applied.changes if one.picture == "p0")
     assert (changed.was, changed.now) == (1, 0) and out.name == "bench-v2"
@@ -406,7 +406,9 @@ def test_the_app_tells_of_a_version_that_people_mended(copied: Path) -> None:
     write_benchmark(replace(held, reviews=said), copied / "benchmark")
     review_benchmark(copied / "benchmark")
     looking = client(open_app(None, (copied,), port=8377))
-    assert "Version 1 as people mended it: 0 labels changed, 1 labels added" in looking.get("/bench/benchmark-v2").text
+    assert (
+        "Version 1 as corrected by people: 0 labels changed, 1 labels added" in looking.get("/bench/benchmark-v2").text
+    )
     told = looking.get("/bench/benchmark-v2/task", params={"id": task.id}).text
     assert missed in told and "ben: relevant" in told
 

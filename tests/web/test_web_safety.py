@@ -123,10 +123,10 @@ def test_an_undo_takes_back_what_its_page_named_or_nothing(tmp_path: Path) -> No
     stale = fields_of(decide(), "/review/benchmark/undo")
     page = decide()  # Another tab.
     reply = app.post("/review/benchmark/undo", data=stale)
-    assert reply.status_code == 200 and "Nothing was taken back" in reply.text
+    assert reply.status_code == 200 and "Nothing was undone" in reply.text
     assert [line["decision"] for line in lines(folder)] == ["relevant", "relevant"]
     no_name = {"csrf": stale["csrf"]}
-    assert "Nothing was taken back" in app.post("/review/benchmark/undo", data=no_name).text and len(lines(folder)) == 2
+    assert "Nothing was undone" in app.post("/review/benchmark/undo", data=no_name).text and len(lines(folder)) == 2
     assert post(app, "/review/benchmark/undo", fields_of(page, "/review/benchmark/undo")).status_code == 303
     first, second, back = lines(folder)
     assert back["decision"] == "withdraw" and back["picture"] == second["picture"] != first["picture"]

@@ -65,10 +65,10 @@ def test_a_port_that_is_taken_and_a_folder_that_is_not_there_are_said(
         taken.listen()
         with pytest.raises(SystemExit) as stopped:
             main(["view", "--port", str(taken.getsockname()[1])])
-    assert stopped.value.code == 2 and "choose another --port" in capsys.readouterr().err
+    assert stopped.value.code == 2 and "Choose another --port" in capsys.readouterr().err
     with pytest.raises(SystemExit) as stopped:
         main(["view", os.fspath(tmp_path / "nothing"), "--port", "0"])
-    assert stopped.value.code == 2 and "there is no folder" in capsys.readouterr().err
+    assert stopped.value.code == 2 and "There is no folder" in capsys.readouterr().err
 
 
 def test_in_python_it_serves_in_the_background_until_it_is_stopped(tmp_path: Path) -> None:

@@ -49,11 +49,11 @@ def test_lives_alone(cli: Cli, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--size", "big"), "write it as 640x480"),
+        (("--size", "big"), "Write it as 640x480"),
         (("--size", "47x48"), "from 48x48 to 4096x4096"),
         (("--size", "100000x100000"), "from 48x48 to 4096x4096"),
         (("--tasks", "-1"), "Must be >= 0"),
-        (("--owners", "0"), "ask for at least 1"),
+        (("--owners", "0"), "Ask for at least 1"),
     ],
 )
 def test_wrong_wishes(cli: Cli, arguments: tuple[str, ...], message: str) -> None:

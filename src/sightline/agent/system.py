@@ -48,8 +48,8 @@ class _AttemptNotes:
     def lines(self) -> tuple[str, ...]:
         said = []
         if self.unknown:
-            one = "1 id in an answer is no picture of its task, and counts as wrong"
-            several = f"{self.unknown:,} ids in answers are no pictures of their task, and count as wrong"
+            one = "1 id in an answer is not a picture of its task, and counts as wrong"
+            several = f"{self.unknown:,} ids in answers are not pictures of their task, and count as wrong"
             said.append(one if self.unknown == 1 else several)
         if self.forced:
             said.append(f"{counted(self.forced, 'attempt')} answered in a last turn, because a limit was reached")

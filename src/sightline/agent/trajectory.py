@@ -370,7 +370,7 @@ def _answer(prediction: Prediction) -> str:
 
 def _joined(records: list[Record], where: str) -> Trajectory:
     if not records or not isinstance(records[0], Start):
-        raise UserError(f"{where} is no trajectory: it does not begin with a start.", "run the task again")
+        raise UserError(f"{where} is not a trajectory: it has no start record.", "run the task again")
     end = records[-1] if isinstance(records[-1], End) else None
     steps = tuple(record for record in records if isinstance(record, Turn | Memory))
     return Trajectory(records[0], steps, end)

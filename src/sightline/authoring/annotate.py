@@ -90,7 +90,7 @@ class TaxonomyStage:
         pictures, warnings = _pictures(project)
         model = chosen_model(self.model, project.config)
         if has_taxonomy(project.config):
-            raise UserError("the configuration has a taxonomy already.", "take it out to have one proposed")
+            raise UserError("the configuration has a taxonomy already.", "remove it to have one proposed")
         if project.calls.plan:
             own = find_built_in(model)
             planned = free_plan(self.name, model) if own is not None else self._price(pictures, model, project)

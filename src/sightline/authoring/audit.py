@@ -91,7 +91,7 @@ def _about_queries(checked: CheckedLabels) -> str:
 
 
 def _quality_lines(name: str, found: LabelQuality) -> Iterator[str]:
-    right = f"not known before {counted(found.needed, 'more decision')}" if found.needed else worded(found.right)
+    right = f"unknown; needs {counted(found.needed, 'more decision')}" if found.needed else worded(found.right)
     yield (
         f"{name.capitalize()} that people find right: {right}, "
         f"{found.checked:,} of {found.labels:,} checked by {found.people:,}"
@@ -101,9 +101,9 @@ def _quality_lines(name: str, found: LabelQuality) -> Iterator[str]:
     if found.disputed:
         yield f"  {counted(found.disputed, 'more is', 'more are')} disputed: one more person decides"
     if found.in_sight:
-        yield f"  {counted(found.in_sight, 'decision was', 'decisions were')} made with the label in sight"
+        yield f"  {counted(found.in_sight, 'decision was', 'decisions were')} made with the label visible"
     if found.unread:
-        yield f"  decisions in words that are not known: {some(found.unread, _SHOWN)}"
+        yield f"  decisions that could not be read: {some(found.unread, _SHOWN)}"
 
 
 def _judge_lines(judge: JudgeQuality) -> Iterator[str]:
@@ -181,8 +181,8 @@ class Audit:
             ),
             (
                 tuple(f"{one} and {other} for {task}" for task, one, other in twins.disagree),
-                "pair of look-alikes is judged differently for the same query",
-                "pairs of look-alikes are judged differently for the same query",
+                "pair of near-duplicates is judged differently for the same query",
+                "pairs of near-duplicates are judged differently for the same query",
             ),
             (
                 tuple(f"{picture} for {task}" for task, picture in twins.seed_twins),
@@ -198,8 +198,9 @@ class Audit:
             if ids:
                 yield f"{counted(len(ids), one, several)}: {some(ids, _SHOWN)}"
         if twins.across_splits:
-            groups = counted(len(twins.across_splits), "group of look-alikes is", "groups of look-alikes are")
-            yield f"{groups} in several splits: {some(twins.across_splits, _SHOWN)}"
+            groups = twins.across_splits
+            told = counted(len(groups), "group of near-duplicates is", "groups of near-duplicates are")
+            yield f"{told} in several splits: {some(groups, _SHOWN)}"
         yield from self._about_judges()
 
     def _about_judges(self) -> Iterator[str]:
@@ -210,11 +211,11 @@ class Audit:
                 yield f"{drift.judge} does not judge the same at the end as at the beginning"
         alpha = self.judging.get("agreement", {}).get("alpha", {}).get("value")
         if alpha is not None and alpha < GOOD_ALPHA:
-            yield f"the judges agree little: Krippendorff's alpha is {alpha:.2f}"
+            yield f"low agreement of judges: Krippendorff's alpha is {alpha:.2f}"
         if self.judging.get("weak"):
             yield "a weak judge (builtin/photos) was on the panel"
         if self.checked.main is None:
-            yield "nobody has checked any label: no figure can be given for how many are right"
+            yield "no person has checked any label, so it is unknown how many are right"
 
     def to_json(self) -> dict[str, Any]:
         """For `audit.json`; `summary` is what a card shows."""
@@ -272,7 +273,7 @@ class Audit:
         yield from self._blind_lines()
         yield from shortcut_lines(self.shortcut)
         yield (
-            f"Look-alikes: {self.twins.pictures:,} pictures in {self.twins.groups:,} groups, "
+            f"Near-duplicates: {self.twins.pictures:,} pictures in {self.twins.groups:,} groups, "
             f"{len(self.twins.shared):,} pairs of queries share some"
             f"{'' if self.twins.compared is None else f'; {self.twins.compared:,} files compared'}"
         )
@@ -283,7 +284,7 @@ class Audit:
         yield from people_lines(self.checked, self.judges)
         yield ""
         problems = self.problems()
-        yield f"{counted(len(problems), 'thing')} to look at" if problems else "Nothing was found that needs mending"
+        yield f"{counted(len(problems), 'finding')} to check" if problems else "Nothing to correct was found"
         yield from (f"  - {problem}" for problem in problems)
 
     def _blind_lines(self) -> Iterator[str]:
@@ -389,7 +390,7 @@ def audit_benchmark(
 ) -> Audit:
     """All checks of a benchmark; `verdicts` tell when and in which place a picture was judged.
 
-    Blind baselines, look-alikes and lopsided queries are looked for among rank tasks; labels that are told without
+    Blind baselines, near-duplicates and lopsided queries are looked for among rank tasks; labels that are told without
     content among rank and select tasks; what people checked in all.
     `files` is what `read_files` found: their size and bytes, and which are copies.
     """

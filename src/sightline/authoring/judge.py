@@ -275,7 +275,7 @@ def _warnings(figures: JudgingFigures, target: float | None) -> Iterator[str]:
         yield f"{aside} set aside ({said}); set_aside.jsonl says which and why"
     alpha = figures.agreement.alpha
     if alpha.value is not None and alpha.value < GOOD_ALPHA:
-        yield f"the judges agree little: Krippendorff's alpha is {alpha.value:.2f}; less than {GOOD_ALPHA} is weak"
+        yield f"low agreement of judges: Krippendorff's alpha is {alpha.value:.2f}; less than {GOOD_ALPHA} is weak"
     found = figures.missed.coverage
     if found is not None and (found.low < _GOOD_COVERAGE if target is None else is_short(found, target)):
         aim = "" if target is None else f", where judge.coverage asks for {target:.0%}"

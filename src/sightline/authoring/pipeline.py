@@ -292,7 +292,7 @@ def _of_queries(
     from sightline.authoring.queries_from_life import make_from_queries
 
     if out is None:
-        raise UserError("The benchmark needs a place.", "sightline make DIR --queries FILE --out BENCH")
+        raise UserError("No folder is given for the benchmark.", "sightline make DIR --queries FILE --out BENCH")
     place, folder = as_path(out, "the folder of the benchmark"), optional_path(pictures, "a folder of pictures")
     return Made(place, tuple(make_from_queries(log, pool, folder, place, **options)))
 

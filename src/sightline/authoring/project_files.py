@@ -31,7 +31,7 @@ T = TypeVar("T")
 BY, COST, SHA256, PHASH, SCHEMA, LOOK_ALIKE = "by", "cost_usd", "sha256", "phash", "schema", "look_alike"
 """Columns that benchmaker does not have: who said it, what it cost, of which bytes, under which questions."""
 OURS = (BY, COST, SHA256, PHASH, SCHEMA, LOOK_ALIKE)
-MEND = "mend the line, or take it out"
+MEND = "correct the line, or remove it"
 _DEFAULTS = ColumnSettings()
 LABELS = ("style", "difficulty", "split")
 """Columns of a query that a report can break down by."""
@@ -94,7 +94,7 @@ class StrictProblems(Complaints):
     def add(self, file: str | Path, line: int | None, field_: str | None, message: str) -> None:
         raise ProblemsError(
             [Problem(str(file), line, field_, message)],
-            "mend the line, or run the stage again that writes the file: what was paid for is in the journal",
+            "correct the line, or run the stage again that writes the file: what was paid for is in the journal",
         )
 
 

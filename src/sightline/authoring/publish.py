@@ -58,7 +58,7 @@ class PublishStage:
         """What can be told before the work."""
         if repo is None:
             raise UserError(
-                "it is not said where to publish.", "add --repo owner/name, or --dry-run to have the folder only"
+                "No place to publish to is named.", "add --repo owner/name, or --dry-run to have the folder only"
             )
         if local_only:
             raise UserError("--local-only allows no upload.", "add --dry-run to have the folder only")

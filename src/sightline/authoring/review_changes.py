@@ -252,7 +252,7 @@ class _Decisions:
             usual = "rejected" if isinstance(truth, Relevance | PictureSet) else "its answer is wrong"
             return "; ".join(dict.fromkeys(reason for reason in reasons if reason)) or usual
         if self._accepted_only and whole is None:
-            return "not accepted by enough people" if given else "nobody has decided about it"
+            return "not accepted by enough people" if given else "no person has decided about it"
         before = self._benchmark.truth[task.id]
         if isinstance(truth, Relevance) and isinstance(before, Relevance) and truth != before:
             if has_something(before) and not has_something(truth):

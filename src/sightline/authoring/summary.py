@@ -60,7 +60,7 @@ _COUNTING = (
 )
 FOLDER = "summary"
 PAGE = "index.html"
-_NO_PNG = "resvg-py is not here, so no PNG files were drawn: pip install 'sightline[charts]'"
+_NO_PNG = "resvg-py is not installed, so no PNG files were drawn: pip install 'sightline[charts]'"
 _NOT_PLAIN = re.compile(r"[^\w.-]+")
 
 

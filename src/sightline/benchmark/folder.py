@@ -249,7 +249,7 @@ def write_benchmark_elsewhere(
 
 def _copy(source: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    with explained(f"{source} can't be read", "see that it is there"):
+    with explained(f"{source} can't be read", "check that it exists"):
         file = source.open("rb")
     with file:
         write_whole(target, file)

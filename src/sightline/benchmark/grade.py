@@ -186,7 +186,7 @@ def drawn_decisions(benchmark: Benchmark, labels: BenchmarkLabels | None = None)
 def decided_draw(benchmark: Benchmark, labels: BenchmarkLabels) -> frozenset[Pair] | None:
     """The same with the few labels of the draw that people have not decided on.
 
-    Draws are nested: the draw of 150 holds that of 100. What was decided outside of them was chosen by somebody, and
+    Draws are nested: the draw of 150 holds that of 100. Decisions outside of them was chosen by somebody, and
     says nothing of the rest. Where people left queries out, it is what remains of the draw, or a later one.
     """
     decided, remaining = _decided(benchmark, labels), still_drawn(benchmark)

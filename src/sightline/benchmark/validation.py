@@ -126,7 +126,7 @@ class _Check:
             if self.check_pictures and picture.sha256 is not None:
                 found = sha256_of(path)
                 if found != picture.sha256:
-                    return "sha256", f"{path} has another content: its SHA-256 is {found}"
+                    return "sha256", f"{path} has different content: its SHA-256 is {found}"
         except OSError as error:
             return "uri", f"{path} can't be read: {error.strerror}"
         return None
@@ -252,13 +252,13 @@ def odd_options(task: Task) -> str | None:
     if len(said) < 2:
         return "fewer than two options"
     if not all(any(content) for content in said):
-        return "an option that says nothing"
-    return "two options that say the same" if len({*said}) < len(said) else None
+        return "an option without text"
+    return "two options with the same text" if len({*said}) < len(said) else None
 
 
 def _of_task(task: Task, line: int) -> Iterator[Problem]:
     if not any(_said(task.prompt)):
-        yield Problem(TASKS.name, line, "prompt", f"{task.id!r} asks nothing: its prompt is empty")
+        yield Problem(TASKS.name, line, "prompt", f"{task.id!r} has an empty prompt")
     # Without any, `validate` has it as a problem.
     if task.kind == "choose" and task.options and (odd := odd_options(task)) is not None:
         yield Problem(TASKS.name, line, "options", f"{task.id!r} has {odd}")

@@ -44,7 +44,7 @@ NOT_BILLED = frozenset(
 )
 """What a server refuses costs nothing. Any other failure may have been paid for, unless nothing was sent
 (`CallOutcome.sent`): its cost is unknown unless the server said it."""
-BROKEN_OFF = Failure("cancelled", "broken off here, before a reply came", True)
+BROKEN_OFF = Failure("cancelled", "interrupted before a reply came", True)
 
 
 @dataclass(slots=True)

@@ -120,12 +120,13 @@ class CostPlan(Table[StagePlan]):
         """A line for each stage, the total, and how to go on."""
         if not self.stages:
             return f"  {self._line()}"
-        rows = [_cells(stage) for stage in self.stages]
+        one_each = len({stage.stage for stage in self.stages}) == len(self.stages)
+        rows = [_cells(stage, "" if one_each else f" {stage.model}") for stage in self.stages]
         widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))] if rows else []
         lines = ["  " + "   ".join(map(_align, row, widths, range(len(row)))).rstrip() for row in rows]
         usd = self.usd
         if usd is None:
-            lines.append("  the price of a model is not known: say it in sightline.toml, under [prices.models]")
+            lines.append("  the price of a model is not known: set it in sightline.toml, under [prices.models]")
         elif len(self.stages) > 1:
             lines.append(f"  together {_money(usd)}")
         unreadable = sum(stage.unreadable for stage in self.stages)
@@ -345,11 +346,12 @@ def _finite(value: Any) -> Any:
 # --- for people ----------------------------------------------------------------------------------------------
 
 
-def _cells(stage: StagePlan) -> tuple[str, ...]:
+def _cells(stage: StagePlan, model: str) -> tuple[str, ...]:
+    """The columns of a line; the model is named where several are asked in one stage."""
     known = f", {stage.journaled:,} answered already" if stage.journaled else ""
     money = "price unknown" if stage.usd is None else _money(stage.usd)
     return (
-        stage.stage,
+        f"{stage.stage}{model}",
         f"{stage.calls:,} {'call' if stage.calls == 1 else 'calls'}{known}",
         f"{_tokens(stage.input.likely)} tokens in",
         f"{_tokens(stage.output.likely)} out",

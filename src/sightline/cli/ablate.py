@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sightline.cli.options import ChatOptions, Common, Positive, SamplingOptions, described_by
+from sightline.cli.options import ChatOptions, Common, Positive, Repeated, SamplingOptions, described_by
 from sightline.reason.ablations import ablate as run_ablations
 
 
@@ -14,7 +14,7 @@ def ablate(
     /,
     *,
     out: Path | None = None,
-    without: list[str] | None = None,
+    without: Repeated = None,
     repeat: Positive = 1,
     concurrency: Positive = 4,
     chat: ChatOptions = ChatOptions(),

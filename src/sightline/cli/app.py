@@ -17,6 +17,7 @@ from cyclopts.exceptions import CycloptsError
 from sightline import __version__, plugins
 from sightline.cli.options import Command, Common, set_up_logging, show_plan
 from sightline.engine.progress import report
+from sightline.english import sentence
 from sightline.errors import SightlineError, explain_fault
 
 # By group, in the order of the flow: verb, where it lives, what it does.
@@ -173,7 +174,7 @@ def _run(tokens: list[str]) -> None:
         elsewhere = bool(tokens) and plugins.is_elsewhere("commands", tokens[0])
         _fail(str(plugins.unknown("commands", tokens[0], "") if elsewhere else error) + _not_the_folder(tokens), 2)
     except SightlineError as error:
-        _fail(str(error), error.exit_code)
+        _fail(_worded(error, tokens), error.exit_code)
     except BrokenPipeError:
         left = [stream for stream in (sys.stdout, sys.stderr) if _has_no_reader(stream)]
         if not left:
@@ -183,9 +184,9 @@ def _run(tokens: list[str]) -> None:
     except Exception as error:
         if (told := explain_fault(error)) is None:
             raise
-        _fail(str(told), told.exit_code)
+        _fail(_worded(told, tokens), told.exit_code)
     except KeyboardInterrupt as stop:
-        _fail(str(stop) or "stopped; what was done so far is kept, run it again to go on.", 130)
+        _fail(sentence(str(stop) or "Stopped; what was done so far is kept, run it again to go on."), 130)
 
 
 def _with_copies(app: App, tokens: list[str]) -> None:
@@ -239,6 +240,12 @@ def _has_no_reader(stream: TextIO | None) -> bool:
         return True
     except (OSError, ValueError):  # Closed, or no file at all.
         return False
+
+
+def _worded(error: SightlineError, tokens: list[str]) -> str:
+    """The error and its fix as sentences; what the user gave is left as it was written, and so are commands."""
+    names = {"sightline", "pip", "export", *(word.rstrip("/") for word in " ".join(tokens).replace("=", " ").split())}
+    return "\n  ".join(sentence(part, names) for part in (error.message, error.fix) if part is not None)
 
 
 def _fail(message: str, code: int) -> None:

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
-from cyclopts.validators import Number
 
 from sightline.agent.ask import ask as ask_agent
-from sightline.cli.options import AlbumOptions, ChatOptions, Common, described_by
+from sightline.cli.options import AlbumOptions, ChatOptions, Common, Positive, Repeated, Switch, described_by
 from sightline.errors import SightlineError, StoppedError
 from sightline.plain_text import cut, printable
 
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from sightline.agent.ask import AskResult
     from sightline.agent.trajectory import Record, Turn
 
-Several = Annotated[list[str] | None, Parameter(consume_multiple=False, negative="")]
-Positive = Annotated[int, Parameter(validator=Number(gte=1))]
 _WORDS = 300
 
 
@@ -30,12 +27,12 @@ def ask(
     /,
     *,
     in_: Annotated[Path | None, Parameter(name="--in")] = None,
-    tool: Several = None,
-    without_tool: Several = None,
+    tool: Repeated = None,
+    without_tool: Repeated = None,
     web: str | None = None,
-    open_web: Annotated[bool, Parameter(negative="")] = False,
-    share_metadata: Annotated[bool, Parameter(negative="")] = False,
-    share_pictures: Annotated[bool, Parameter(negative="")] = False,
+    open_web: Switch = False,
+    share_metadata: Switch = False,
+    share_pictures: Switch = False,
     embedder: str | None = None,
     turns: Positive = 30,
     out: AlbumOptions = AlbumOptions(),

@@ -19,13 +19,14 @@ from sightline.cli.options import (
     Switch,
     seconds_of,
     show_plan,
+    tell,
 )
 
 if TYPE_CHECKING:
     from sightline.calls.batches.manager import BatchManager
     from sightline.types import ChatRequest
 
-app = App(name="batch", help="Ask many things at once, within a day, at half the price.")
+app = App(name="batch", help="Send many requests at once, answered within a day at half the price.")
 
 Folder = Annotated[Path, Parameter(help="The folder that `batch make` wrote.")]
 Many = Parameter(consume_multiple=False, negative="")
@@ -62,9 +63,9 @@ def make(
     stage:
         What the calls are for, in the ledger.
     max_requests:
-        In one file.
+        The most requests in one file.
     max_bytes:
-        In one file.
+        The most bytes in one file.
     window:
         Within which time the provider answers.
     price_factor:
@@ -195,4 +196,4 @@ def cancel(job: Folder, /, *, common: Common = Common()) -> None:
 def _desk(common: Common, spending: BudgetOptions | None = None) -> BatchManager:
     from sightline.calls.batches.manager import BatchManager
 
-    return BatchManager(common.session((spending or BudgetOptions()).calls(common)), show.tell)
+    return BatchManager(common.session((spending or BudgetOptions()).calls(common)), tell)

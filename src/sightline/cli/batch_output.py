@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -16,11 +15,6 @@ if TYPE_CHECKING:
     from sightline.calls.batches.job import BatchJob
     from sightline.calls.batches.results import ParsedResults
     from sightline.calls.batches.store import BatchRow
-
-
-def tell(words: str) -> None:
-    """A line on stderr while the work goes on."""
-    sys.stderr.write(f"{words}\n")
 
 
 def job(made: BatchJob, common: Common, *, only_last: bool = False) -> None:
@@ -94,18 +88,18 @@ def _money(read: ParsedResults) -> str:
 def _oddities(read: ParsedResults) -> list[str]:
     said = []
     if read.duplicates:
-        said.append(f"{read.duplicates:,} lines answer what was answered already; the first answer stays")
+        said.append(f"{read.duplicates:,} lines repeat requests that are already answered; the first answer is kept")
     if read.strangers:
-        said.append(f"{read.strangers:,} lines answer what this job never asked; left out")
+        said.append(f"{read.strangers:,} lines do not belong to this job; left out")
     if read.unreadable:
         said.append(f"{read.unreadable:,} lines are not JSON; left out")
     if read.unpriced:
         said.append(
-            f"the price of {read.unpriced:,} calls in a batch is not known: say it in sightline.toml, under "
+            f"the price of {read.unpriced:,} calls in a batch is not known: set it in sightline.toml, under "
             "[prices.models], or make the job with --price-factor"
         )
     return said
 
 
 def _print(lines: Sequence[str], common: Common) -> None:
-    common.console.print("\n".join(lines), markup=False, soft_wrap=True)
+    common.print("\n".join(lines))

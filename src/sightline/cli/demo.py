@@ -18,9 +18,9 @@ _WORDS = 60
 
 
 def demo(*, pictures: Path | None = None, out: Path = Path("demo"), common: Common = Common()) -> None:
-    """Show the whole flow on a life of the built-in world, with no network and no key, or a look at your own pictures.
+    """Show the whole flow on a synthetic photo history, with no network and no key, or look at your own pictures.
 
-    A life is drawn and scanned, a benchmark is made of it and held against the ground truth, four systems are run on it
+    It is drawn and scanned, a benchmark is made of it and held against the ground truth, four systems are run on it
     and compared, and a page shows it all. Stopped at any moment, the same command goes on.
 
     Parameters
@@ -62,7 +62,7 @@ def _own(out: Path, pictures: Path, common: Common) -> None:
         places = {"folder": str(out), "report": str(made.page), "workspace": str(made.workspace)}
         common.print_json({**places, "scan": made.found.scanned.to_json(), **made.found.to_dict()})
     else:
-        common.console.print(to_text(made, pictures), markup=False, soft_wrap=True)
+        common.print(to_text(made, pictures))
 
 
 def to_text(made: OwnDemo, pictures: Path) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib import metadata
 
@@ -150,9 +150,9 @@ def doctor(*, common: Common = Common()) -> None:
             table.add_row(package, version, "a synthetic world: a demo, and benchmarks with exact ground truth")
         common.console.print(table)
         if plugins.is_elsewhere("commands", "world"):
-            common.console.print(str(plugins.unknown("commands", "world", "")), markup=False, soft_wrap=True)
+            common.print(str(plugins.unknown("commands", "world", "")))
         for line in _advice(found.extras):
-            common.console.print(line, markup=False, soft_wrap=True)
+            common.print(line)
         _print_plugins(plugged, common)
     common.warn(dict.fromkeys(str(state) for state in plugged if state.problem is not None))
     if not found.healthy:
@@ -187,12 +187,12 @@ def _print_plugins(plugged: Iterable[PluginState], common: Common) -> None:
         common.console.print(table)
 
 
-def _advice(extras: Iterable[Extra]) -> Iterator[str]:
-    """What there is to say about an extra, and the command that adds or mends it, on lines that can be copied."""
+def _advice(extras: Sequence[Extra]) -> Iterator[str]:
+    """How extras are added, once for all, and what else there is to say, with commands on lines that can be copied."""
+    lacking = [extra.name for extra in extras if extra.missing]
+    if lacking:
+        yield f"To add what is missing, name the extra, or several: pip install 'sightline[{','.join(lacking[:2])}]'"
     for extra in extras:
         if extra.note:
             yield f"[{extra.name}] {extra.note}"
-        elif extra.command:
-            yield f"The `{extra.name}` extra is incomplete: missing {', '.join(extra.missing)}"
-        if extra.command:
-            yield f"  {extra.command}"
+            yield from [f"  {extra.command}"] if extra.command else []

@@ -5,18 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from cyclopts import App, Parameter
+from cyclopts import App
 
-from sightline.cli.options import Common, EndpointArguments, EngineOption, pairs
+from sightline.cli.options import Common, EndpointArguments, EngineOption, Repeated, pairs
 
 if TYPE_CHECKING:
     from sightline.models.embedders.embedded_files import SkippedInput
 
 app = App(name="embed", help="Turn pictures or texts into vectors.")
-
-Options = Annotated[list[str] | None, Parameter(consume_multiple=False, negative="")]
 
 
 @app.command
@@ -26,7 +24,7 @@ def pictures(
     *,
     out: Path,
     embedder: str | None = None,
-    option: Options = None,
+    option: Repeated = None,
     engine: EngineOption = "local",
     endpoint: EndpointArguments = EndpointArguments(),
     common: Common = Common(),
@@ -69,7 +67,7 @@ def texts(
     *,
     out: Path,
     embedder: str | None = None,
-    option: Options = None,
+    option: Repeated = None,
     endpoint: EndpointArguments = EndpointArguments(),
     common: Common = Common(),
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from sightline.cli.options import Common
+from sightline.cli.options import Common, Switch
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 def ledger(
     *,
     by: Literal["stage", "model"] | None = None,
-    verify: bool = False,
-    repair: bool = False,
+    verify: Switch = False,
+    repair: Switch = False,
     common: Common = Common(),
 ) -> None:
     """Say what the calls of this workspace cost: money, tokens, failures and time, by stage and model.

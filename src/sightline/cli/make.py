@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from cyclopts import App, Parameter
+from cyclopts import App
 
 from sightline.cli import make_publish as publishing
 from sightline.cli.make_common import ChatJob, JudgedJob, MakeJob, OwnQueries, show
-from sightline.cli.options import ChatOptions, Common, EndpointArguments, Switch
+from sightline.cli.options import ChatOptions, Common, EndpointArguments, Repeated, Switch
 from sightline.errors import UserError
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def make(
         more = f"sightline view {made.folder} (or, in the terminal: sightline assess {made.folder})"
         common.note([f"Next step: {more if own.pool else 'the same with --pool NAME=SPEC for each system'}"])
     elif made.bench is not None:
-        common.console.print(f"  next: {_next_step(made)}", markup=False, soft_wrap=True)
+        common.print(f"  next: {_next_step(made)}")
 
 
 def _next_step(made: Made) -> str:
@@ -150,12 +150,9 @@ def query(*, job: ChatJob = ChatJob()) -> None:
     job.ask(QueryStage(job.chat.model, job.batching.wish()))
 
 
-Many = Annotated[list[str] | None, Parameter(consume_multiple=False, negative="")]
-
-
 @app.command(sort_key=6)
 def judge(
-    bench: Path | None = None, /, *, panel: Many = None, embedder: str | None = None, job: ChatJob = ChatJob()
+    bench: Path | None = None, /, *, panel: Repeated = None, embedder: str | None = None, job: ChatJob = ChatJob()
 ) -> None:
     """Judge every picture of each pool, into qrels.jsonl, seeds first. Judges see the pictures.
 
@@ -215,7 +212,7 @@ def similarity_retry(
 
 @app.command(sort_key=9)
 def audit(bench: Path | None = None, /, *, job: JudgedJob = JudgedJob()) -> None:
-    """Audit the benchmark: blind baselines, look-alikes, one-sided queries, drift, checked labels.
+    """Audit the benchmark: blind baselines, near-duplicates, one-sided queries, drift, checked labels.
 
     It is written to audit.json and audit.txt. People's decisions are read from reviews.jsonl.
 
@@ -230,7 +227,7 @@ def audit(bench: Path | None = None, /, *, job: JudgedJob = JudgedJob()) -> None
     if job.common.json:
         show(result, job.common)
     else:
-        job.common.console.print(result.wrote[1].read_text("utf-8").rstrip(), markup=False, soft_wrap=True)
+        job.common.print(result.wrote[1].read_text("utf-8").rstrip())
 
 
 @app.command(sort_key=10)

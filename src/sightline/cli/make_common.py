@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from cyclopts import Parameter
 
-from sightline.cli.options import ChatOptions, Common, EngineOption, Positive, Switch, seconds_of, show_plan
+from sightline.cli.options import (
+    ChatOptions,
+    Common,
+    EngineOption,
+    Positive,
+    Repeated,
+    Switch,
+    seconds_of,
+    show_plan,
+    tell,
+)
 from sightline.errors import UserError
 
 if TYPE_CHECKING:
@@ -71,7 +80,7 @@ class JudgedPlaces(MakePlaces):
 class OwnQueries:
     """How --queries is read, and what its results are judged from."""
 
-    pool: Annotated[list[str] | None, Parameter(consume_multiple=False, negative="")] = None
+    pool: Repeated = None
     "NAME=SPEC or NAME=RUN: what this system finds is to be judged; repeat it for each system."
     depth: Positive = 10
     "How many results of each system are to be judged."
@@ -185,8 +194,3 @@ def show(result: StageResult, common: Common) -> None:
         show_plan(result.price, common)
     else:
         common.show(result)
-
-
-def tell(line: str) -> None:
-    """News of what takes long."""
-    sys.stderr.write(f"{line}\n")

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.make_common import JudgedJob, MakeJob, tell
-from sightline.cli.options import Common, Switch
-from sightline.english import counted
+from sightline.cli.make_common import JudgedJob, MakeJob
+from sightline.cli.options import Common, Switch, tell
+from sightline.english import counted, some
 from sightline.errors import FoundError, UserError
 
 if TYPE_CHECKING:
@@ -166,14 +166,13 @@ def takedown(
         common.print_json(found.to_json())
         return
     lines = [f"  taken down: {', '.join(found.pictures)}", f"  → {folder}"]
-    lines.append(
-        f"  {counted(len(found.tasks), 'task')} had it{_some(found.tasks)}; {len(found.lost_tasks):,} are gone with it"
-    )
+    named = f" ({some(found.tasks, 3)})" if found.tasks else ""
+    lines.append(f"  {counted(len(found.tasks), 'task')} had it{named}; {len(found.lost_tasks):,} are gone with it")
     lines += [
         f"  {run.folder} ({run.system}): {len(run.tasks):,} {'scores are no longer true' if run.scored else 'tasks'}"
         for run in found.runs
     ]
-    common.console.print("\n".join(lines), markup=False, soft_wrap=True)
+    common.print("\n".join(lines))
 
 
 def status(*, job: MakeJob = MakeJob()) -> None:
@@ -186,7 +185,7 @@ def status(*, job: MakeJob = MakeJob()) -> None:
     if common.json:
         common.print_json(found.to_json())
     else:
-        common.console.print(_status_text(found), markup=False, soft_wrap=True)
+        common.print(_status_text(found))
 
 
 def check_urls(
@@ -221,7 +220,7 @@ def check_urls(
         common.print_json({"checked": len(checked), "problems": [one.to_json() for one in bad]})
     else:
         for one in bad[:_MOST_SHOWN]:
-            common.console.print(f"  {one.url}: {one.problem}", markup=False, soft_wrap=True)
+            common.print(f"  {one.url}: {one.problem}")
         common.console.print(f"  {len(checked) - len(bad):,} of {len(checked):,} pictures are there", markup=False)
     if bad:
         raise FoundError(f"{len(bad):,} of {len(checked):,} addresses give no picture.", "--json lists all of them")
@@ -295,7 +294,7 @@ def _show_clean(found: CleanupPlan, gone: int, common: Common) -> None:
     lines = [f"  {path}" for path in found.remove[:_MOST_SHOWN]]
     lines += [f"  kept {path}: {why}" for path, why in list(found.keep.items())[:_MOST_SHOWN]]
     lines.append(f"  {gone:,} of {len(found.remove):,} files removed, {len(found.keep):,} kept")
-    common.console.print("\n".join(lines), markup=False, soft_wrap=True)
+    common.print("\n".join(lines))
 
 
 def _terms(
@@ -347,7 +346,3 @@ def _agreed(question: str) -> bool:
     sys.stderr.write(f"{question} [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().casefold() in ("y", "yes")
-
-
-def _some(names: tuple[str, ...]) -> str:
-    return f" ({', '.join(names[:3])}{', …' if len(names) > 3 else ''})" if names else ""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.options import Common
+from sightline.cli.options import Common, Repeated, Switch
 from sightline.errors import UserError
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 _TOKEN = "SIGHTLINE_MCP_TOKEN"
 _SHORTEST = 16
-Several = Annotated[list[str] | None, Parameter(consume_multiple=False, negative="")]
 
 
 def mcp(
@@ -30,13 +29,13 @@ def mcp(
     in_: Annotated[Path | None, Parameter(name="--in")] = None,
     http: Annotated[int, Parameter(validator=Number(gte=0, lte=65535))] | None = None,
     owner: str | None = None,
-    tool: Several = None,
-    without_tool: Several = None,
+    tool: Repeated = None,
+    without_tool: Repeated = None,
     web: str | None = None,
     freeze: Path | None = None,
-    open_web: Annotated[bool, Parameter(negative="")] = False,
-    share_metadata: Annotated[bool, Parameter(negative="")] = False,
-    share_pictures: Annotated[bool, Parameter(negative="")] = False,
+    open_web: Switch = False,
+    share_metadata: Switch = False,
+    share_pictures: Switch = False,
     embedder: str | None = None,
     common: Common = Common(),
 ) -> None:
@@ -74,7 +73,9 @@ def mcp(
 
     common.ignores_limit()
     if common.json and http is None:
-        raise UserError("over stdin and stdout there is no room for --json.", "leave it out, or add --http 0")
+        raise UserError(
+            "--json can't be used where stdin and stdout carry the protocol.", "leave it out, or add --http 0"
+        )
     token = os.environ.get(_TOKEN, "")
     if http is not None and token and len(token) < _SHORTEST:
         raise UserError(f"{_TOKEN} has fewer than {_SHORTEST} characters.", "leave it out, and one is made")

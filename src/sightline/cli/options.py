@@ -45,6 +45,8 @@ def whole_number(_: type, tokens: Sequence[Token]) -> int:
         raise ValueError(f'"{tokens[0].value}" is not a whole number.') from None
 
 
+Repeated = Annotated[list[str] | None, Parameter(consume_multiple=False, negative="")]
+"""Several values: the option once for each."""
 Whole = Annotated[int, Parameter(converter=whole_number)]
 """How many: a whole number."""
 EngineOption = Annotated[
@@ -239,7 +241,7 @@ def seconds_of(text: str, option: str, least: float = 0.0) -> float:
         raise UserError(f'{option} "{text}" is not a time.', f"for example {option} 90s, 30m, 6h or 1d")
     seconds = float(found[1]) * _UNITS[found[2]]
     if seconds < least:
-        raise UserError(f"{option} must be more than nothing.", f"for example {option} 60s")
+        raise UserError(f"{option} must be greater than 0.", f"for example {option} 60s")
     return seconds
 
 
@@ -357,3 +359,8 @@ def show_plan(plan: CostPlan, common: Common) -> None:
     """The table of `--plan`, or its JSON; notes on stderr."""
     common.note(plan.notes)
     common.show(plan)
+
+
+def tell(line: str) -> None:
+    """A line on stderr while the work goes on."""
+    sys.stderr.write(f"{line}\n")

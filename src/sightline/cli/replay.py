@@ -38,9 +38,9 @@ def replay(
     run:
         The folder of the run.
     task:
-        Which task.
+        The id of the task.
     attempt:
-        Which attempt at it, where there are several.
+        Which attempt, where there are several.
     benchmark:
         The folder of the benchmark that was run.
     """
@@ -63,10 +63,10 @@ def replay(
             }
         )
     else:
-        common.console.print(to_text(done), markup=False, soft_wrap=True)
+        common.print(to_text(done))
     if not done.same:
         differ = counted(len(done.differences), "difference")
-        raise FoundError(f"{differ} from the record.", "the first one is the cause, mostly")
+        raise FoundError(f"{differ} from the record.", "the first difference is usually the cause")
 
 
 def to_text(done: Replayed) -> str:

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
-from cyclopts.validators import Number
-
-from sightline.cli.options import Common, EngineOption, PlanOptions, Switch, described_by
+from sightline.cli.options import Common, EngineOption, PlanOptions, Positive, Switch, described_by
 from sightline.errors import UserError
 from sightline.runs.runner import run as run_system
-
-Positive = Annotated[int, Parameter(validator=Number(gte=1))]
 
 
 @described_by(run_system)

@@ -44,7 +44,7 @@ def score(
     metrics:
         Comma-separated names such as ndcg@10,map,f1; computed and shown beside the benchmark's own.
     level:
-        Of the intervals.
+        The level of the intervals.
     cluster_by:
         What tasks are clustered by: auto, none, owner, event, duplicate, or a label.
     by:
@@ -108,7 +108,7 @@ def trec(
     intersection:
         Score only the queries that the run has; otherwise the others count as zero.
     level:
-        Of the intervals.
+        The level of the intervals.
     per_query:
         Also write a CSV file with a row for each query.
     """

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from sightline.cli.options import AlbumOptions, BudgetOptions, Common, Switch, Whole
+from sightline.cli.options import AlbumOptions, BudgetOptions, Common, Repeated, Switch, Whole
 from sightline.errors import UserError
 
 if TYPE_CHECKING:
     from sightline.types import Method
-
-Several = Annotated[list[str] | None, Parameter(consume_multiple=False, negative="")]
 
 
 @Parameter(name="*", group="Method")
@@ -71,9 +69,9 @@ def search(
     in_: Annotated[Path | None, Parameter(name="--in")] = None,
     where: str | None = None,
     k: Annotated[Whole, Parameter(name=["-k", "--top"])] = 10,
-    like: Several = None,
+    like: Repeated = None,
     owner: str | None = None,
-    group: Several = None,
+    group: Repeated = None,
     index: str | None = None,
     embedder: str | None = None,
     backend: str | None = None,
@@ -126,7 +124,7 @@ def search(
         session=common.session(spending.calls(common)),
     )
     if found.query_was_cut:
-        common.warn(["the query is longer than the embedder reads; its end was not looked at"])
+        common.warn(["the query is longer than the embedder reads; its end was ignored"])
     if found.left_out:
         listed = ", ".join(f"{count:,} {reason}" for reason, count in found.left_out.items())
         common.warn([f"files that could not be read, and are not searched: {listed}"])

@@ -23,9 +23,9 @@ def train(
     model: str,
     out: Path,
     lora: Positive | None = None,
-    stages: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
+    stages: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None,
     resume: Switch = False,
-    eval: Annotated[list[Path] | None, Parameter(consume_multiple=True)] = None,  # noqa: A002
+    eval: Annotated[list[Path] | None, Parameter(consume_multiple=True, negative="")] = None,  # noqa: A002
     rate: Above = 2e-5,
     tokens: Positive = 8_192,
     together: Positive = 1,

@@ -164,6 +164,6 @@ def _secrets_on_disk(values: Mapping[KeyPath, GivenValue]) -> list[str]:
             variable = (*leaf.well_known_variables, leaf.variable)[0]
             warnings.append(
                 f"{item.place}: {item.name} is a secret; it is used, but better moved to the environment: "
-                f"take it out of the file and set {variable}"
+                f"remove it from the file and set {variable}"
             )
     return warnings

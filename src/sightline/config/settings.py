@@ -13,7 +13,7 @@ from sightline.config.section import FilePath, Secret, StrictModel, Strings, env
 class ModelSettings(StrictModel):
     """`[models]`: which models are used, where they are asked, and with which keys."""
 
-    embedder: str | None = Field(None, description="Who turns pictures and texts into vectors; `photos` when not set.")
+    embedder: str | None = Field(None, description="The embedder of pictures and texts; `photos` when not set.")
     folder: FilePath | None = Field(
         None, description="Where downloaded models are kept; the user's cache when not set."
     )
@@ -27,7 +27,7 @@ class ModelSettings(StrictModel):
     hosts: dict[str, str] = Field(
         {}, description='Servers that a key may go to: `"gpu-box:8000" = "VLLM_API_KEY"`, host and variable.'
     )
-    api: Literal["chat", "responses"] = Field("chat", description="Which of OpenAI's two APIs is spoken.")
+    api: Literal["chat", "responses"] = Field("chat", description="Which of OpenAI's two APIs is used.")
     max_tokens_field: Literal["max_completion_tokens", "max_tokens"] | None = Field(
         None, description="What the chat API calls the longest reply; what suits the provider when not set."
     )
@@ -235,7 +235,7 @@ class PathSettings(StrictModel):
     )
     images: FilePath | None = Field(None, description="List of the pictures, as JSONL.")
     seeds: FilePath | None = Field(None, description="Seed pictures of the queries, as JSONL.")
-    annotations: FilePath | None = Field(None, description="What was said of the pictures, as JSONL.")
+    annotations: FilePath | None = Field(None, description="Annotations of the pictures, as JSONL.")
     plan: FilePath | None = Field(None, description="Candidates of the queries, as JSONL.")
     judgments: FilePath | None = Field(None, description="Judged pictures of the queries, as JSONL.")
     similarity: FilePath | None = Field(None, description="The judgments with their similarity scores, as JSONL.")
@@ -274,7 +274,7 @@ class ScanSettings(StrictModel):
     owner_pattern: str | None = Field(None, description='Where the owner stands in a path: "{owner}/*".')
     workers: int | None = Field(None, ge=1, description="Worker processes; one per core when not set.")
     film_pictures: int = Field(40, ge=0, description="The most pictures that are made of a film; 0 leaves films out.")
-    film_minutes: float = Field(120.0, gt=0, description="Only so many minutes of a film are looked at.")
+    film_minutes: float = Field(120.0, gt=0, description="The most minutes of a film that are read.")
 
 
 @known_as("DuplicateSettings")

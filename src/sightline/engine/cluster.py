@@ -118,7 +118,7 @@ def _check_answers(address: str) -> None:
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
     except OSError as error:
-        raise _not_part_of(address, f"nobody answers there ({error.strerror or error})") from error
+        raise _not_part_of(address, f"nothing answers at that address ({error.strerror or error})") from error
 
 
 def _not_part_of(address: str, why: str) -> UserError:

@@ -146,7 +146,7 @@ def _checked(name: str, function: Metric) -> Metric:
         except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as error:
             raise UserError(
                 f'metric "{name}" failed: {type(error).__name__}: {error}.',
-                "It comes from another package (`sightline doctor`): mend it, or leave it out of --metrics.",
+                "It comes from another package (`sightline doctor`): correct it, or leave it out of --metrics.",
             ) from error
         if not isfinite(found):
             raise UserError(f'metric "{name}" gave {found}.', "Return None where it is not defined.")

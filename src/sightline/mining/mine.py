@@ -69,7 +69,7 @@ class MiningSummary(Table[MiningResult]):
             left = retained["benchmark"]["not taken"]
             more = f" ({left:,} more passed the checks)" if left else ""
             lines.append(f"  {counted(len(self.benchmark.tasks), 'request')} → {self.out}{more}")
-            lines.append(f"  next: people look at them: sightline view {self.out}")
+            lines.append(f"  next: have people review them: sightline view {self.out}")
         return "\n".join(lines)
 
 

@@ -64,7 +64,7 @@ class MiningResult(Shown):
     def raise_if_nothing(self) -> None:
         """Go no further where every call of a stage failed."""
         if self.nothing:
-            raise UserError(self.nothing, "mend what it says, or choose another --model, and run it again")
+            raise UserError(self.nothing, "correct what it names, or choose another --model, and run it again")
 
     def to_json(self) -> dict[str, Any]:
         """What `--json` prints: `usd` is what was paid now, null where no price is known."""
@@ -201,7 +201,7 @@ class Mining:
             "read": len(readings),
             "clues": sum(len(reading.clues) for reading in readings),
         }
-        left_out = f"left out of the history, because nobody read it: {counted(len(failed), 'picture')}, see {listed}"
+        left_out = f"left out of the history, because it was not read: {counted(len(failed), 'picture')}, see {listed}"
         nothing = f"no picture could be read, of {len(pictures):,}; {came.why_nothing}. {listed} lists them."
         return MiningResult(
             "parse",
@@ -263,7 +263,7 @@ class Mining:
         if strange:
             path = self.files.path(names.DRAFTS)
             raise UserError(
-                f"{path} speaks of {strange} the graph does not know.", "draft anew: sightline mine queries"
+                f"{path} speaks of {strange} the graph does not know.", "draft again: sightline mine queries"
             )
         rankers = dict(self._rankers(drafts, known, pictures))
         verdicts = [check(each, known[each.owner], rankers[each.owner], self.settings) for each in drafts]

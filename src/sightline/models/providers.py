@@ -148,13 +148,13 @@ def check_url(url: str) -> SplitResult:
     if parts.username is not None or parts.password is not None:
         raise UserError(
             f"The address of {parts.hostname} holds a name or a password.",
-            "take it out, and give the key in the environment",
+            "remove it, and give the key in the environment",
         )
     secret = next((name for name, _ in parse_qsl(parts.query, keep_blank_values=True) if _SECRET.search(name)), None)
     if secret is not None:
         raise UserError(
             f'The address of {parts.hostname} holds a secret: "{secret}=…".',
-            'take it out, and give the key in the environment, or as a header: [models.headers] "api-key" = "…"',
+            'remove it, and give the key in the environment, or as a header: [models.headers] "api-key" = "…"',
         )
     return parts
 

@@ -25,7 +25,7 @@ def checked(query: SearchQuery, method: Method, manifest: IndexManifest) -> Meth
                 raise UserError(f"{name} can't be used without words to look for.", "add what the picture shows")
         method = replace(method, words=False)
     if not method.vectors and (query.like or query.files):
-        raise UserError("words alone can't look for a picture.", "use --method vectors or hybrid")
+        raise UserError("A search by words alone can't use a picture.", "use --method vectors or hybrid")
     if method.vectors and method.captions and not manifest.captions:
         raise UserError(
             f'the index "{manifest.name}" holds no vectors of captions.',
@@ -65,9 +65,9 @@ def _check_numbers(method: Method) -> None:
     if isinstance(method.threshold, float | int) and not math.isfinite(method.threshold):
         raise UserError(f"the threshold {method.threshold} is not a number.", "give one, such as 0.3, or auto")
     if method.depth < 1:
-        raise UserError(f"depth {method.depth} looks at no picture.", "give at least 1")
+        raise UserError(f"depth must be at least 1, not {method.depth}.", "leave it out for the default")
     if method.rrf_constant <= 0:
-        raise UserError(f"rrf_constant {method.rrf_constant} is not above 0.", "the usual one is 60")
+        raise UserError(f"rrf_constant must be above 0, not {method.rrf_constant}.", "the usual one is 60")
 
 
 def _check_words_only(method: Method) -> None:

@@ -58,7 +58,8 @@ def parse_cue(text: str) -> PictureCue:
         box = Box(1, 1, 0, 0)
     if not box.is_valid:
         raise UserError(
-            f'"{found[0]}" is no region of a picture.', "give left,top,right,bottom between 0 and 1: #0.1,0.2,0.5,0.9"
+            f'"{found[0]}" is not a region of a picture.',
+            "give left,top,right,bottom between 0 and 1: #0.1,0.2,0.5,0.9",
         )
     return PictureCue(text[: found.start()], box)
 

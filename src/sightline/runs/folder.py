@@ -230,10 +230,12 @@ def _agree_on_header(folder: Path, header: Run) -> None:
         if name == "parameters":  # An option that the run's version did not know counts where it is set.
             new = {option: value for option, value in new.items() if option in old or value}
         if old != new:
-            raise UserError(f"{folder} was begun with {name} {old!r}, not {new!r}.", "choose another folder")
+            raise UserError(f"{folder} was started with {name} {old!r}, not {new!r}.", "choose another folder")
     if bool(before.limits.get(SHOW_ANNOTATIONS)) != bool(header.limits.get(SHOW_ANNOTATIONS)):
         how = "with" if before.limits.get(SHOW_ANNOTATIONS) else "without"
-        raise UserError(f"{folder} was begun {how} --show-annotations.", "Choose another folder, or do the same again.")
+        raise UserError(
+            f"{folder} was started {how} --show-annotations.", "Choose another folder, or use the same settings."
+        )
     limits = dict(header.limits)
     if "limit" in limits:
         limits["limit"] = _wider(before.limits.get("limit"), limits["limit"])

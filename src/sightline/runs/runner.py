@@ -192,7 +192,7 @@ def run(
     concurrency:
         How many tasks at once; the system's own choice when not given.
     retry_failed:
-        Forget the failures in `out` that another try may mend, and ask models for those tasks afresh.
+        Repeat the tasks that failed in `out` and may succeed now, without cached replies.
     show_annotations:
         Show the system texts that a model wrote while the benchmark was made; the run notes it, and scores warn of it.
     limit:
@@ -395,7 +395,7 @@ def _refuse_other_content(folder: Path) -> None:
 
 
 def _forget_failures(folder: Path) -> frozenset[tuple[str, int]]:
-    """Take out the failures that another try may mend, and name those attempts; all else stays."""
+    """Take out the failures that another try may help, and name those attempts; all else stays."""
     before = read_run(folder)
     if changed := [str(problem) for problem in changes(folder)]:
         raise UserError(f"{folder} is not what was written: {'; '.join(changed)}.", "Run into a new folder.")

@@ -62,7 +62,7 @@ class AgentJobs:
         except SightlineError as error:
             job.error = str(error)
         except BaseException:
-            job.error = "the agent was stopped by a fault of ours; the terminal says which"
+            job.error = "The agent stopped because of an error in the app; the terminal shows it."
             raise
         finally:
             job.done = True

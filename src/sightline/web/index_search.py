@@ -159,7 +159,7 @@ class AppSearch:
         """An upload that is still held."""
         with self._lock:
             if key not in self._uploads:
-                raise UserError("that picture is no longer held.", "drop it again")
+                raise UserError("That picture is no longer available.", "drop it again")
             return self._uploads[key]
 
     def has_upload(self, key: str) -> bool:

@@ -170,7 +170,7 @@ async def read_upload(request: Request, guard: Guard) -> bytes:
 def _check(request: Request, guard: Guard, given: str) -> None:
     expected = guard.forgery_token(request.state.session)
     if not hmac.compare_digest(given.encode(), expected.encode()):
-        raise HTTPException(403, "This page is from before the app was started again: load it again.")
+        raise HTTPException(403, "This page is from before the app was restarted: reload it.")
 
 
 async def _limited(request: Request, most: int) -> bytes:

@@ -164,7 +164,7 @@ def test_what_counts_as_empty_or_wrong_is_said(tmp_path: Path) -> None:
     assert imported.warnings == (
         "1 prediction failed or could not be read; counted as empty",
         '1 query has no prediction; counted as empty: "c"',
-        '1 predicted id is no photo of the query\'s user; counted as wrong: "99"',
+        '1 predicted id is not in the query user\'s photos; counted as wrong: "99"',
     )
     assert isinstance(imported.content, Run)
     assert imported.content.attempts[0].prediction == PictureSet(("u@1/1", "99"))

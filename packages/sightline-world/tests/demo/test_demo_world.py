@@ -53,7 +53,13 @@ def test_the_page_has_pictures_and_needs_nothing_else(made: WorldDemo) -> None:
     page = made.page.read_text("utf-8")
     assert page.count("data:image/jpeg;base64,") > 20
     assert not re.search(r"(?:src|href)=[\"']?(?:https?:)?//", page)
-    for words in ("In short", "The life", "How right the made benchmark is", "What was found", "Exact sets in a life"):
+    for words in (
+        "In short",
+        "The photo history",
+        "How accurate the generated benchmark is",
+        "What was found",
+        "Exact sets in a life",
+    ):
         assert f">{words}</h2>" in page
     assert made.found.life.homes[0].address in page
 
@@ -65,7 +71,7 @@ def test_a_second_time_nothing_is_done_again(made: WorldDemo) -> None:
     said: list[tuple[str, str]] = []
     again = run_world_demo(made.folder, amounts=SMALL, tell=lambda stage, line: said.append((stage, line)))
     assert {path: path.stat().st_mtime_ns for path in kept} == before
-    assert any(stage == "annotate" and line.startswith("50 kept") for stage, line in said)
+    assert any(stage == "annotate" and line.startswith("49 kept") for stage, line in said)  # One is a copy.
     assert again.found.to_dict() == made.found.to_dict()
 
 
@@ -84,7 +90,11 @@ def test_what_the_command_says(
     monkeypatch.setattr("sightline_world.demo.run.run_world_demo", run)
     demo(out=made.folder)
     shown = capsys.readouterr().out
-    assert "a life of 50 pictures → a benchmark of" in shown and "precision" in shown and "  draw       600" in shown
+    assert (
+        "a synthetic photo history of 50 pictures → a benchmark of" in shown
+        and "precision" in shown
+        and "  draw       600" in shown
+    )
     assert [line.split("  ")[1] for line in shown.splitlines() if " [0." in line or " [1." in line] == list(SYSTEMS)
     demo(out=made.folder, common=Common(json=True))
     printed, told = capsys.readouterr()

@@ -30,7 +30,7 @@ _VERSION_1 = """CREATE TABLE seen (key BLOB PRIMARY KEY, what TEXT NOT NULL, ask
 MIGRATIONS = (_VERSION_1,)
 _PASSING = frozenset(("timeout", "connection", "rate-limit"))
 """Failures that may be different the next time: told again only where nobody can be asked."""
-_FIX = "copy the file anew from where it was written, or name another run that had a web"
+_FIX = "copy the file again from where it was written, or name another run that had a web"
 _LOOKS = 16
 _NEAR = 3.0
 """Levels of 255 by which one of the 16 × 16 parts of a picture may differ from the recorded one."""

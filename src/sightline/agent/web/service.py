@@ -65,7 +65,7 @@ class Service:
         try:
             answer = orjson.loads(data)
         except orjson.JSONDecodeError:
-            return Failure("bad-reply", f"{self._name} answered with something that is no JSON")
+            return Failure("bad-reply", f"{self._name} did not answer with JSON")
         if not isinstance(answer, dict):
             return Failure("bad-reply", f"{self._name} answered no JSON object")
         error = answer.get("error")

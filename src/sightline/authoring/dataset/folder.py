@@ -271,4 +271,4 @@ def _own_words(config: Config) -> str | None:
     try:
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"the card {path} can't be read: {error}.", "mend paths.card, or leave it out") from error
+        raise UserError(f"the card {path} can't be read: {error}.", "correct paths.card, or leave it out") from error

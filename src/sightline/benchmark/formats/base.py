@@ -51,7 +51,7 @@ class Complaints:
         problem = Problem(str(file), line, field_, message)
         self.problems.append(problem)
         if not self._keep_going:
-            raise ProblemsError([problem], "mend the line, or add --keep-going to import the rest and list them all")
+            raise ProblemsError([problem], "correct the line, or add --keep-going to import the rest and list them all")
 
 
 @dataclass(frozen=True, slots=True)

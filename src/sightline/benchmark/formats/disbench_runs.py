@@ -227,7 +227,7 @@ class _Reader:
             yield f"{said} no prediction; counted as empty: {some([task.id for task in missing])}"
         if self._unknown:
             said = counted(len(self._unknown), "predicted id is", "predicted ids are")
-            yield f"{said} no photo of the query's user; counted as wrong: {some(self._unknown)}"
+            yield f"{said} not in the query user's photos; counted as wrong: {some(self._unknown)}"
 
 
 # --- out ---------------------------------------------------------------------------------------------------

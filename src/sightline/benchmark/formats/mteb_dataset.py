@@ -134,7 +134,7 @@ def _front_matter(card: Path) -> Mapping[str, Any]:
     try:
         content = yaml.safe_load(head[3:])
     except yaml.YAMLError as error:
-        raise UserError(f"{card}: its head is not YAML: {error}.", "mend it, or take README.md away") from error
+        raise UserError(f"{card}: its head is not YAML: {error}.", "correct it, or remove README.md") from error
     return content if isinstance(content, dict) else {}
 
 

@@ -124,7 +124,7 @@ def make_retry(job: BatchJob, store: BatchStore, journal: Journal, *, every_fail
     shards = writer.close()
     if not shards:
         raise UserError(
-            f"nothing in {job.folder} is worth asking for again.", "look into results.jsonl, or give --every-failure"
+            f"No failure in {job.folder} is worth a retry.", "look into results.jsonl, or give --every-failure"
         )
     job = job.with_shards(shards)
     job.save()

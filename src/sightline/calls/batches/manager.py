@@ -69,7 +69,7 @@ async def check_budget(budget: BudgetLike, plan: StagePlan, done: str) -> None:
     if plan.usd is None or plan.batch_usd is None:
         raise UserError(
             f"the price of {plan.model} in a batch is not known, so a budget can't be kept.",
-            "say it in sightline.toml, under [prices.models], and give --price-factor 0.5 if a batch costs half",
+            "set it in sightline.toml, under [prices.models], and give --price-factor 0.5 if a batch costs half",
         )
     most = plan.most_batch_usd
     if most is None:

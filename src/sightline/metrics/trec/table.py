@@ -121,7 +121,7 @@ def open_text(path: Path) -> Iterator[tuple[File, int]]:
                     file = io.BytesIO(unpacker.read())
             yield file, len(file.getbuffer()) if isinstance(file, io.BytesIO) else os.fstat(file.fileno()).st_size
     except (OSError, EOFError) as error:
-        raise UserError(f"{path}: can't be read: {error}", "check the path and that the file is whole") from error
+        raise UserError(f"{path}: can't be read: {error}", "check the path and that the file is complete") from error
 
 
 def read_pieces(file: File, size: int, step: int) -> Iterator[Piece]:

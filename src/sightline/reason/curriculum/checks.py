@@ -227,7 +227,7 @@ class CurriculumProof:
             shown.append(f"  … and {more:,} more")
         raise FoundError(
             "\n".join([f"{self.failed_records:,} of {self.checked:,} records fail a check:", *shown]),
-            "mend the benchmark, or add --drop to leave them out; nothing was written",
+            "correct the benchmark, or add --drop to leave them out; nothing was written",
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -123,7 +123,7 @@ def _copy_of(source: Path) -> _Copy:
         return _Copy(format_, anew=False)
     except OSError as error:
         raise UserError(
-            f"{source} can't be read: {error.strerror}.", "see that it is there, and run it again"
+            f"{source} can't be read: {error.strerror}.", "check that it exists, and run it again"
         ) from None
     with image:
         if image.mode in _PLAIN and "transparency" not in image.info and read_facts(image).orientation == 1:

@@ -216,7 +216,7 @@ def _check_place(work: QuestionWork, settings: StepSettings | None, out: Path, b
     if settings is None and out.exists() and out.resolve() != work.source.resolve():
         raise UserError(
             f"{out} has steps that {work.source} has not, and nobody is asked for them.",
-            f"add what people mended to it: sightline steps {out} --reviewed FILE --out {out}",
+            f"add people's corrections to it: sightline steps {out} --reviewed FILE --out {out}",
         )
     check_place(out, benchmark.name, benchmark.reviews, benchmark.tasks)
 

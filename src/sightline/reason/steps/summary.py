@@ -56,7 +56,7 @@ def read_reviewed(path: Path, questions: Sequence[TaskQuestion]) -> StepReview:
         except ValidationError as error:
             wrong = error.errors()[0]
             place = ".".join(map(str, ("reply", *wrong["loc"])))
-            raise LineError(path, number, f"{place}: {wrong['msg']}", "mend it, or leave the line out") from error
+            raise LineError(path, number, f"{place}: {wrong['msg']}", "correct it, or leave the line out") from error
         found[task] = check_reply(known[task], said)
     return StepReview(
         {task: one for task, one in found.items() if not one.faults},
@@ -109,11 +109,11 @@ def _row(question: TaskQuestion, one: AnnotatedSteps) -> dict[str, Any]:
 def _next(one: AnnotatedSteps) -> str:
     """What a person does about it."""
     if one.unasked:
-        return "mend the question itself in the benchmark, and run steps on it again: nobody was asked"
+        return "correct the question itself in the benchmark, and run steps on it again: nobody was asked"
     if one.reply is not None:
-        return 'mend "reply"'
+        return 'correct "reply"'
     if one.said:
-        return 'mend what is in "said" until it fits the schema (docs/steps.md), and move it to "reply"'
+        return 'correct what is in "said" until it fits the schema (docs/steps.md), and move it to "reply"'
     return 'run steps again, or write a "reply" (docs/steps.md)'
 
 
@@ -188,10 +188,10 @@ class StepsSummary(Shown):
         review = self.folder / REVIEW
         if self.unasked:
             many = counted(self.unasked, "question")
-            yield f"  next: mend {many} in the benchmark (not asked; {review} says what is wrong), and run it again"
+            yield f"  next: correct {many} in the benchmark (not asked; {review} says what is wrong), and run it again"
         if self.left > self.unasked:
             again = f"sightline steps {self.folder} --reviewed {review} --out {self.folder}"
-            yield f"  next: mend the replies in {review}; then {again}"
+            yield f"  next: correct the replies in {review}; then {again}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

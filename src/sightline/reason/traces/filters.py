@@ -99,7 +99,7 @@ REASONS = {
     "repetition": "it goes round in circles; cut where it begins to",
     "truncated": "it ended at the limit of tokens",
     "refusal": "the teacher declined",
-    "markup": "it begins with tags that nobody knows, so that thinking and answer can't be told apart",
+    "markup": "it begins with unknown tags, so that thinking and answer can't be told apart",
     "language": "thinking or answer is in another language",
     "no-thinking": "there is an answer without thinking",
     "contradicted": "it denies the picture's label, or contradicts a fact that is known of it",

@@ -206,7 +206,7 @@ class TraceIndex:
         return {id_: count for id_, count in found if count is not None}
 
     def count(self, *, but_failed: bool = False) -> int:
-        """Questions that are done, perhaps but for those with a failure that another try may mend."""
+        """Questions that are done, perhaps but for those with a failure that another try may help."""
         query = "SELECT count(*) FROM rows WHERE NOT (retryable AND ?)"
         found: int = self.database.execute(query, (but_failed,)).fetchone()[0]
         return found
@@ -215,7 +215,7 @@ class TraceIndex:
 class DoneQuestions:
     """Is a question done? Opened by the thread that asks, beside the one that writes.
 
-    With `but_failed`, one with a failure that another try may mend is not.
+    With `but_failed`, one with a failure that another try may help is not.
     """
 
     def __init__(self, path: Path, *, but_failed: bool = False) -> None:

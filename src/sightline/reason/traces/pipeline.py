@@ -196,7 +196,7 @@ class _Differences:
     lost: list[TraceQuestion] = field(default_factory=list)
     "Of shards that are not as they were written; the first of them."
     failed: list[TraceQuestion] = field(default_factory=list)
-    "Those with a failure that another try may mend; the first of them."
+    "Those with a failure that another try may help; the first of them."
     found: int = 0
     found_lost: int = 0
 

@@ -39,7 +39,7 @@ class TeacherCounts:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TraceSummary(Table[TeacherCounts]):
-    """Counts of a folder; `asked` of its rows are new, and `may_pass` have a failure that another try may mend."""
+    """Counts of a folder; `asked` of its rows are new, and `may_pass` have a failure that another try may help."""
 
     folder: Path
     rows: int

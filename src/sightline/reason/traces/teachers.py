@@ -95,7 +95,7 @@ class TraceSettings:
     def about_verifier(self) -> str | None:
         """What quality does not say, where nobody else looked at the pictures."""
         if self.verifier is None:
-            return "nobody verified: no claim was compared with its picture, and quality does not say that it is true"
+            return "no verifier: no claim was compared with its picture, and quality does not say that it is true"
         if self.verifier.name in {teacher.name for teacher in self.teachers}:
             return (
                 f"{self.verifier.name} verified what it said itself, with the same mistakes: its quality may be too "

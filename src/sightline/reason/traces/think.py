@@ -89,7 +89,7 @@ def think(
     needs_thinking:
         Keep no answer without thinking.
     format:
-        Of the shards, "parquet" or "jsonl"; Parquet, where that can be written, when not given.
+        The format of the shards, "parquet" or "jsonl"; Parquet, where that can be written, when not given.
     shard_rows:
         Rows of a shard.
     retry_failed:

@@ -97,7 +97,7 @@ def _ended(code: int) -> UserError:
     """It had no last word."""
     how = f"killed by signal {-code}" if code < 0 else f"exit code {code}"
     if code == -_KILL:
-        how += ", perhaps for want of memory"
+        how += ", possibly out of memory"
     return UserError(
         f"the process that writes the traces ended before its work was done ({how}).",
         "run the same command again: it goes on, replies in the journal are not paid again",

@@ -52,7 +52,7 @@ def not_written(place: Path, error: OSError, then: str) -> UserError:
     if error.errno in _FULL:
         return UserError(f"{place} can't be written: the disk is full.", f"make room, and {then}")
     why = error.strerror or str(error)
-    return UserError(f"{place} can't be written: {why}.", f"see that files of its size can be, and {then}")
+    return UserError(f"{place} can't be written: {why}.", f"check the limit for file sizes there, and {then}")
 
 
 @dataclass(slots=True)
@@ -101,7 +101,7 @@ class Checkpoints:
             cause = error if isinstance(error, OSError) else error.__context__
             if not isinstance(cause, OSError):
                 raise
-            again = "go on from the last one with --resume" if self.is_begun else "begin again"
+            again = "continue from the last one with --resume" if self.is_begun else "start again"
             raise not_written(self.file, cause, again) from error
         if self.file.exists():
             self.file.replace(self.before)
@@ -145,7 +145,7 @@ class Checkpoints:
         if damaged:
             raise UserError(
                 f"{damaged[0]}: this checkpoint is damaged, and there is no whole one before it.",
-                f"copy it again from where it is whole, or delete {damaged[0].parent} and begin again",
+                f"copy it again from an undamaged copy, or delete {damaged[0].parent} and start again",
             )
         return None
 
@@ -155,8 +155,8 @@ class Checkpoints:
         if changed:
             was = ", ".join(f"{key} was {before.get(key)} and is {self.settings.get(key)}" for key in changed)
             raise UserError(
-                f"{self.file}: this training was begun in another way: {was}.",
-                "go on with the settings that it was begun with, or choose another --out",
+                f"{self.file}: this training was started with other settings: {was}.",
+                "continue with its settings, or choose another --out",
             )
 
 

@@ -114,7 +114,7 @@ def opened(file: Any) -> Image.Image:
             return as_rgb(ImageOps.exif_transpose(image))
     except (OSError, SyntaxError) as error:  # It was whole when the training began.
         raise UserError(
-            f"{file}: this picture can't be read: {error}.", "put it back, and go on with --resume"
+            f"{file}: this picture can't be read: {error}.", "put it back, and continue with --resume"
         ) from None
 
 

@@ -92,7 +92,7 @@ def open_any(name: str) -> tuple[Any, Any]:
 def why_not(error: OSError | ValueError) -> str:
     """Why a model can't be opened, in a line."""
     if constants.HF_HUB_OFFLINE and isinstance(error.__cause__, LocalEntryNotFoundError):
-        return "it is not all on this machine, and --local-only (or HF_HUB_OFFLINE) lets nothing be fetched"
+        return "some of its files are not on this machine, and --local-only (or HF_HUB_OFFLINE) allows no download"
     return str(error).strip().splitlines()[0]
 
 

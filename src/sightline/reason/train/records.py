@@ -154,7 +154,7 @@ def _parsed(text: bytes, where: str) -> Any:
     except UnicodeDecodeError as error:
         raise UserError(f"{where}: this is not UTF-8: {error}.", f"save it as UTF-8, or {_AGAIN}") from None
     except ValueError as error:
-        raise UserError(f"{where}: this is not JSON: {error}.", f"mend it, or {_AGAIN}") from None
+        raise UserError(f"{where}: this is not JSON: {error}.", f"correct it, or {_AGAIN}") from None
 
 
 def _other_format(where: str) -> UserError:
@@ -204,7 +204,7 @@ def check_pictures(records: Iterable[TrainRecord]) -> None:
         faults = [fault for fault in pool.map(_fault, images) if fault is not None]
     if faults:
         more = f" ({len(faults):,} pictures in all)" if len(faults) > 1 else ""
-        raise UserError(f"{faults[0]}{more}.", "put a whole picture there, or make the curriculum again with --drop")
+        raise UserError(f"{faults[0]}{more}.", "replace the picture, or make the curriculum again with --drop")
 
 
 def _fault(image: Path) -> str | None:

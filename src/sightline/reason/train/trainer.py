@@ -201,14 +201,14 @@ class Interrupted(KeyboardInterrupt):
     """Stopped from the keyboard; says what is kept, and how to go on."""
 
     def __init__(self, out: Path, steps: int) -> None:
-        kept = f"{steps:,} steps are kept in {out}; the same command with --resume goes on from there"
-        super().__init__(f"stopped: {kept if steps else f'nothing was kept in {out} yet, begin again'}.")
+        kept = f"{steps:,} steps are saved in {out}; the same command with --resume continues from there"
+        super().__init__(f"stopped: {kept if steps else f'no checkpoint was saved in {out} yet, start again'}.")
 
 
 def _check_out(keeper: Checkpoints, resume: bool) -> None:
     out = keeper.file.parent
     if keeper.is_begun and not resume:
-        raise UserError(f"{out}: a training was begun here before.", "go on with --resume, or choose another --out")
+        raise UserError(f"{out}: there is a training here already.", "continue with --resume, or choose another --out")
     if resume and not keeper.is_begun:
         raise UserError(f"{out}: there is no checkpoint to go on from.", "leave out --resume")
 

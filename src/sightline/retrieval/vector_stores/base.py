@@ -51,7 +51,9 @@ class VectorStoreGoneError(SightlineError):
     retryable = True
 
     def __init__(self, name: str, why: str) -> None:
-        super().__init__(f"the {name} server went away: {why}.", "see whether it runs and can be reached, then go on")
+        super().__init__(
+            f"the {name} server went away: {why}.", "check that it runs and can be reached, then run the command again"
+        )
 
 
 class Nearest(NamedTuple):
@@ -221,7 +223,7 @@ def checked_queries(queries: Vectors, dim: int, k: int) -> Vectors:
     if not np.isfinite(asked).all():
         raise UserError("the query's vector holds NaN or infinity.", "the embedder is at fault: try another query")
     if k < 1:
-        raise UserError(f"{k} neighbours are none.", "ask for 1 or more")
+        raise UserError(f"k must be at least 1, not {k}.", "ask for 1 or more")
     return asked
 
 

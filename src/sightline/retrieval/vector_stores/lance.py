@@ -105,7 +105,7 @@ class LanceIndex(ServiceIndex):
     def _told(self, error: Exception) -> SightlineError | None:
         if not isinstance(error, OSError):
             return None
-        return UserError(f"LanceDB can't use its files: {error}.", "see whether the disk is full or gone")
+        return UserError(f"LanceDB can't use its files: {error}.", "check whether the disk is full or missing")
 
 
 def _among(rows: Rows) -> str:

@@ -258,7 +258,7 @@ def flags_of(benchmark: Benchmark) -> Mapping[str, tuple[str, ...]]:
         (queries.only_seed, "only the seed"),
         (queries.many, "too many relevant"),
         ([one for pair in queries.equal for one in pair], "same words as another"),
-        ([task for task, *_ in twins.disagree], "look-alikes judged differently"),
+        ([task for task, *_ in twins.disagree], "near-duplicates judged differently"),
         ([task for task, _ in twins.seed_twins], "like the seed, not relevant"),
     ):
         for id_ in dict.fromkeys(ids):

@@ -142,7 +142,7 @@ def tell(request: Request, fields: Mapping[str, str]) -> Response:
     runs = runs_on(state, loaded)
     question, person = JudgingRequest.of(fields, runs), person_of(request)
     if not person:
-        raise HTTPException(400, "Say who you are first: every decision has a name.")
+        raise HTTPException(400, "Enter your name first: every decision is recorded under one.")
     if not question.is_asked:
         raise HTTPException(400, "Choose the runs that are judged first.")
     assessment, task = _assessment(loaded, question, runs), fields.get("task", "")

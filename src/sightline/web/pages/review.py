@@ -177,7 +177,7 @@ def decide(request: Request, fields: Mapping[str, str]) -> Response:
     state, loaded = addressed(request, fields)
     person = person_of(request)
     if not person:
-        raise HTTPException(400, "Say who you are first: every decision has a name.")
+        raise HTTPException(400, "Enter your name first: every decision is recorded under one.")
     task, picture = fields.get("task", ""), fields.get("picture") or None
     if task not in loaded.benchmark.tasks or (picture is not None and picture not in loaded.benchmark.corpus.pictures):
         raise HTTPException(400, "That is not a task and picture of this benchmark.")
@@ -272,14 +272,14 @@ def addressed(request: Request, fields: Mapping[str, str]) -> tuple[AppState, Lo
     state, loaded = of(request)
     if fields.get("of", loaded.mark) != loaded.mark:
         raise HTTPException(
-            409, "The benchmark has changed since this page was made. Nothing was saved: load it again."
+            409, "The benchmark has changed since this page was made. Nothing was saved: reload the page."
         )
     return state, loaded
 
 
 def _notice(state: AppState, loaded: LoadedBenchmark, query: Mapping[str, str]) -> str | None:
     if query.get("late"):
-        return "Nothing was taken back: that was not your last decision any more. This is how it stands."
+        return "Nothing was undone: that is no longer your last decision. This page shows the current state."
     late = state.reviews.late(loaded.folder)
     return late and f"Decisions are saved, but the card could not be brought up to date. {late}"
 

@@ -1,4 +1,4 @@
-"""`sightline demo` on a life of the built-in world."""
+"""`sightline demo` on a synthetic photo history."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def world_to_text(made: WorldDemo) -> str:
     pictures, queries = counted(found.scanned.pictures, "picture"), len(found.benchmark.tasks)
     return "\n".join(
         [
-            f"\na life of {pictures} → a benchmark of {queries} queries, {audit.labels:,} judgments",
+            f"\na synthetic photo history of {pictures} → a benchmark of {queries} queries, {audit.labels:,} judgments",
             f"against the ground truth: {between(audit.right)} of the labels are right",
             f"  precision {between(audit.precision)} · recall {between(audit.recall)}",
             "",

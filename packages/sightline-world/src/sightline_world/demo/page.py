@@ -177,9 +177,9 @@ def write_world_page(found: WorldFound, life: Path, path: Path) -> Path:
 def _chapters(found: WorldFound, shots: Mapping[str, ShotTruth]) -> Iterator[Chapter]:
     examples = Examples(found, shots, Thumbnails())
     yield Chapter("In short", "in-short", [PagePart("", [_table(found), Paragraph(_SYSTEMS)])])
-    yield Chapter("The life", "life", [PagePart("", _history_part(found, shots, examples))])
+    yield Chapter("The photo history", "life", [PagePart("", _history_part(found, shots, examples))])
     wrong = PagePart("Labels that are wrong", examples.wrong())
-    yield Chapter("How right the made benchmark is", "truth", [PagePart("", _truth(found)), wrong])
+    yield Chapter("How accurate the generated benchmark is", "truth", [PagePart("", _truth(found)), wrong])
     yield Chapter("What was found", "found", [PagePart("", [Paragraph(_FOUND)]), *examples.queries(), examples.sets()])
 
 

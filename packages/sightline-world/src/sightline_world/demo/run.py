@@ -1,4 +1,4 @@
-"""The whole flow on a life of the built-in world: drawn, scanned, made into a benchmark, checked, run, compared."""
+"""The whole flow on a synthetic photo history: drawn, scanned, made into a benchmark, checked, run, compared."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def read_history(folder: PathLike) -> SyntheticHistory:
     """The only life in a folder."""
     world = read_world(folder)
     if len(world.lives) != 1:
-        raise UserError(f"{folder} holds {len(world.lives)} lives.", "read them all with read_world")
+        raise UserError(f"{folder} holds {len(world.lives)} photo histories.", "read them all with read_world")
     return world.lives[0]
 
 

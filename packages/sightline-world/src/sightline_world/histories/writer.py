@@ -99,7 +99,8 @@ def write_world(
 ) -> World:
     """Write the lives of several owners on one map, with so many `pictures` each; see `write_life`."""
     if owners < 1 or (workers is not None and workers < 1):
-        raise UserError(f"can't write the lives of {owners} owners with {workers} workers.", "ask for at least 1")
+        wrong = f"for {owners} owners" if owners < 1 else f"by {workers} workers"
+        raise UserError(f"Photo histories can't be written {wrong}.", "ask for at least 1")
     root = Path(folder)
     making = {"schema": SCHEMA, "seed": seed, "owners": owners, "pictures": pictures, "size": list(size)}
     towns = town_map(seed)
@@ -123,7 +124,7 @@ def _begin(root: Path, making: dict[str, object]) -> None:
         if (root / name).is_file():
             earlier = read_json(root / name)
             if not isinstance(earlier, dict) or {key: earlier.get(key) for key in making} != making:
-                raise UserError(f"{root} holds other lives ({name}).", "choose a new folder")
+                raise UserError(f"{root} holds other photo histories ({name}).", "choose a new folder")
             break
     else:
         if root.exists() and any(root.iterdir()):

@@ -63,7 +63,8 @@ def plan_history(seed: int, owner: str, towns: Sequence[Town], pictures: int, si
     """Exactly so many pictures of one owner's life, copies and what lies between events included."""
     if not 1 <= pictures <= MOST_PICTURES:
         raise UserError(
-            f"a life has 1 to {MOST_PICTURES} pictures; {pictures} were asked for.", "spread them over more owners"
+            f"a photo history has 1 to {MOST_PICTURES} pictures; {pictures} were asked for.",
+            "spread them over more owners",
         )
     return _Planner(seed, owner, towns, pictures).plan(size)
 

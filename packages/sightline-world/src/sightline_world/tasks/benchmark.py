@@ -78,8 +78,8 @@ def make_tasks(
         task = _new(maker, album, kind, number, seed, difficulty, made, phrasing)
         if task is None:
             raise UserError(
-                f"only {number} of {count} {kind} tasks could be made from the life of {album.life.owner}.",
-                "ask for fewer, or make a life with more pictures",
+                f"only {number} of {count} {kind} tasks could be made from the photo history of {album.life.owner}.",
+                "ask for fewer, or draw one with more pictures",
             )
         made[task.task.prompt] = task
     return tuple(made.values())
@@ -106,7 +106,9 @@ def _new(
 
 def _check(kind: str, count: int, difficulty: float | None) -> None:
     if kind not in _MAKERS:
-        raise UserError(f"{kind!r} is not a kind of task that is made from lives.", f"choose from: {', '.join(KINDS)}")
+        raise UserError(
+            f"{kind!r} is not a kind of task that is made from photo histories.", f"choose from: {', '.join(KINDS)}"
+        )
     if count < 0:
         raise UserError(f"can't make {count} tasks.", "ask for 0 or more")
     if difficulty is not None and not 0 <= difficulty <= 1:

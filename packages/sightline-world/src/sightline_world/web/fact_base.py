@@ -38,7 +38,7 @@ def make_facts(seed: int, lives: Sequence[SyntheticHistory] = ()) -> FactBase:
     """Everything about the world of a seed: its map's towns and the teams of the lives are part of it."""
     if len(lives) > MOST_HISTORIES:
         raise UserError(
-            f"a web knows the teams of at most {MOST_HISTORIES} lives; {len(lives)} were given.", "give fewer lives"
+            f"a web knows the teams of at most {MOST_HISTORIES} photo histories; {len(lives)} were given.", "give fewer"
         )
     map_ = town_map(seed)
     make = FactMaker(seed, [*(town.name for town in map_), *(life.team.name for life in lives)])

@@ -158,7 +158,7 @@ class FactBase:
         if len(found) != 1:
             raise UserError(
                 f"the world with seed {self.seed} has {len(found) or 'no'} {kind} named {name!r}.",
-                "give the seed and the lives with which the pictures were made",
+                "give the seed and the photo histories with which the pictures were made",
             )
         return found[0]
 
