@@ -32,7 +32,7 @@ from tiny_clip import write_tiny_clip
         ("anthropic/claude", "Known: photos"),
         ("openai/", "Known: photos"),
         ("http:http://localhost:1/v1", "does not say which model"),
-        ("http:localhost#m", "no address of a model server"),
+        ("http:localhost#m", "not an address of a model server"),
     ],
 )
 def test_a_wrong_name_gets_the_nearest_and_the_list(name: str, says: str, monkeypatch: pytest.MonkeyPatch) -> None:

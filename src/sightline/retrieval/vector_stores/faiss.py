@@ -223,10 +223,12 @@ class ApproximateIndex(ExactIndex):
         if within is None or not len(places):
             return places
         rows = self.slots.row_of[places]
-        return places[within[np.minimum(np.searchsorted(within, rows), len(within) - 1)] == rows]
+        chosen: Places = places[within[np.minimum(np.searchsorted(within, rows), len(within) - 1)] == rows]
+        return chosen
 
     def _probed(self, query: NDArray[np.float32], n: int, lists: int) -> Places:
-        _, found = self._index.search(query[None], n, params=self._faiss.SearchParametersIVF(nprobe=lists))
+        parameters: Any = self._faiss.SearchParametersIVF
+        _, found = self._index.search(query[None], n, params=parameters(nprobe=lists))
         chosen: Places = np.sort(found[0][found[0] >= 0])
         return chosen
 
