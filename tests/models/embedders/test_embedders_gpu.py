@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import logging
 from collections.abc import Sequence
@@ -13,10 +14,13 @@ import pytest
 from PIL import Image
 
 from sightline.calls.session import Session
+from sightline.models.embedders import cluster
+from sightline.models.embedders.base import EmbeddingAttempt
 from sightline.models.embedders.gpu_embedder import GpuEmbedder
 from sightline.models.embedders.gpu_preprocessor import GpuPreprocessor
 from sightline.models.embedders.onnx_clip import OnnxClip
 from sightline.models.embedders.pipeline import embed_pictures
+from sightline.models.embedders.pixels import DecodeJob, DecodeRefused, EmbeddedPicture, JpegFile
 from sightline.models.embedders.preprocessor import Preprocess, Size
 from sightline.models.embedders.registry import find_embedder
 from sightline.models.embedders.transformers_clip import TransformersClip
@@ -184,3 +188,37 @@ def test_a_fault_that_is_not_the_gpu_s_is_raised(model: str) -> None:
     with pytest.MonkeyPatch.context() as patch, pytest.raises(ValueError, match="a fault"):
         patch.setattr(embedder, "_features", lambda made: (_ for _ in ()).throw(ValueError("a fault")))
         embedder.pictures([np.zeros((20, 30, 3), np.uint8)])
+
+
+def test_a_worker_of_a_cluster_takes_the_same_way(model: str, tmp_path: Path) -> None:
+    write_pictures(tmp_path / "pictures")
+    expected, left = embedded(model, tmp_path / "pictures", tmp_path / "plain", gpu=False)
+    paths = sorted((tmp_path / "pictures").iterdir())
+    jobs = [DecodeJob(at, bytes(path), 32, 10**8, tmp_path / "none", None) for at, path in enumerate(paths)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cluster, "find_embedder", lambda *_, **__: opened(model, gpu=True))
+        stage = cluster._stage(Any, embedder=model, session=Session(tmp_path), options={})
+    from_jpegs = 0
+
+    async def work() -> dict[str, Any]:
+        assert stage.close is not None
+        pairs = await stage.function(jobs)
+        await stage.close()
+        assert isinstance(pairs, list)
+        return {paths[job.number].name: found for job, found in pairs}
+
+    plain = GpuEmbedder.attempt_jpegs
+
+    def counting(self: GpuEmbedder, batch: Sequence[JpegFile]) -> EmbeddingAttempt:
+        nonlocal from_jpegs
+        from_jpegs += len(batch)
+        return plain(self, batch)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(GpuEmbedder, "attempt_jpegs", counting)
+        found = asyncio.run(work())
+    assert from_jpegs >= 24
+    assert {name: made.reason for name, made in found.items() if isinstance(made, DecodeRefused)} == left
+    made = {name: one.vector for name, one in found.items() if isinstance(one, EmbeddedPicture)}
+    assert made.keys() == expected.keys()
+    assert min(float(made[name] @ expected[name]) for name in made) > 0.999

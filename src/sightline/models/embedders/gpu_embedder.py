@@ -35,7 +35,8 @@ class GpuEmbedder(AttemptEmbedder):
     name: str
     batch: int
 
-    def __init__(self) -> None:
+    def __init__(self, device: str) -> None:
+        self.wants_gpu = device.partition(":")[0] in ("auto", "cuda")
         self._leaving, self._left = threading.Lock(), False
 
     @property

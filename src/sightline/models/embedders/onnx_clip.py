@@ -182,9 +182,9 @@ class OnnxClip(GpuEmbedder):
     def __init__(
         self, folder: ModelFolder, *, name: str, revision: str | None = None, options: OnnxOptions | None = None
     ) -> None:
-        super().__init__()
         self._folder = folder
         self._options = options = options or OnnxOptions()
+        super().__init__(options.device)
         self._providers = find_providers(options.device)
         self._pool: ThreadPoolExecutor | None = None
         self._towers: dict[Path, OnnxTower] = {}

@@ -45,8 +45,8 @@ class TransformersClip(GpuEmbedder):
     """An embedder from a folder or by its name on the hub; never runs code that comes with a model."""
 
     def __init__(self, model: str, *, options: TransformersOptions | None = None, local_only: bool = False) -> None:
-        super().__init__()
         self._options = options = options or TransformersOptions()
+        super().__init__(options.device)
         with needs_extra(f"transformers:{model}", "transformers"):
             self._torch, self._transformers = (importlib.import_module(name) for name in ("torch", "transformers"))
         folder = Path(model).expanduser()
