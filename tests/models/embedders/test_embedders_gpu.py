@@ -7,7 +7,7 @@ import io
 import logging
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -197,7 +197,7 @@ def test_a_worker_of_a_cluster_takes_the_same_way(model: str, tmp_path: Path) ->
     jobs = [DecodeJob(at, bytes(path), 32, 10**8, tmp_path / "none", None) for at, path in enumerate(paths)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cluster, "find_embedder", lambda *_, **__: opened(model, gpu=True))
-        stage = cluster._stage(Any, embedder=model, session=Session(tmp_path), options={})
+        stage = cluster._stage(cast("Any", None), embedder=model, session=Session(tmp_path), options={})
     from_jpegs = 0
 
     async def work() -> dict[str, Any]:
