@@ -19,9 +19,13 @@ import numpy as np
 from PIL import Image
 
 from scan import make_pictures
+from sightline.corpus.pixels import MAX_PIXELS
 from sightline.engine.worker_pool import cores
+from sightline.models.embedders.pixels import load_pixels
 from sightline.models.photos.embedder import Photos
+from sightline.models.photos.onnx_session import on_all_cores
 from sightline.models.photos.weights import CLASSIFIER, ENCODER
+from sightline.models.protocols import Pixels
 
 PICTURES, TEXTS, ROUNDS = 12, 200, 3
 PIXELS = (4000, 3000)
@@ -80,12 +84,16 @@ class TorchPipeline:
         return self.torch.from_numpy((pixels / 255 - 0.498) / 0.502).permute(2, 0, 1)
 
 
+def _read(paths: Sequence[Path], threads: int | None = None) -> list[Pixels]:
+    return on_all_cores(lambda path: load_pixels(path.read_bytes(), Photos.side, MAX_PIXELS), paths, threads)
+
+
 def time_ours(paths: Sequence[Path], texts: Sequence[str]) -> dict[str, Cost]:
     one, all_cores = Photos(threads=1), Photos()
     one.texts(["the networks are made before the clock runs"])
     return {
-        "picture, one core": cost_of(lambda: one.picture_files(paths), len(paths)),
-        "picture, all cores": cost_of(lambda: all_cores.picture_files(paths), len(paths)),
+        "picture, one core": cost_of(lambda: one.pictures(_read(paths, 1)), len(paths)),
+        "picture, all cores": cost_of(lambda: all_cores.pictures(_read(paths)), len(paths)),
         "text, one core": cost_of(lambda: one.texts(texts), len(texts)),
         "text, all cores": cost_of(lambda: all_cores.texts(texts), len(texts)),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 from pathlib import Path
@@ -92,3 +93,13 @@ def read_deadly(job: FileJob) -> bytes:
     if job.path.endswith(b"/7"):
         os.kill(os.getpid(), signal.SIGKILL)
     return job.path
+
+
+def gpu_of_worker(shared: SharedServices) -> Stage[int, str]:
+    """Which GPUs the worker sees."""
+
+    async def work(number: int) -> str:
+        await asyncio.sleep(0.2)
+        return os.environ.get("CUDA_VISIBLE_DEVICES", "")
+
+    return Stage("gpu", work)

@@ -23,9 +23,14 @@ from ray_desk import ray_or_skip
 from test_calls_kill import asked_since, counting_server
 
 import sightline
+from make_tools import colour_config, describing, seeing
+from models_server import Received
 from pictures import random_picture
 from sightline.benchmark.folder import write_benchmark
 from sightline.calls.file_map import file_map
+from sightline.calls.rate_limit import RateLimits
+from sightline.calls.session import CallOptions
+from sightline.calls.stages import StageSpec, run_spread
 from sightline.engine.worker_pool import Died
 from sightline.errors import StoppedError, UserError
 from sightline.types import Answer
@@ -143,6 +148,43 @@ def test_a_run_survives_a_lost_node_and_pays_once(cluster: Any, tmp_path: Path) 
         assert set(paid) == set(tasks)
         sightline.run(bench, spec, tmp_path / "again", session=there)
         assert len(asked_since(server, 0)) == len(asked), "the journal answers"
+
+
+def test_annotating_survives_a_lost_node_and_pays_once(cluster: Any, photos: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "some"
+    folder.mkdir()
+    for path in sorted(photos.glob("0*.jpg")):
+        shutil.copy(path, folder)
+    count = len(list(folder.iterdir()))
+
+    def slowly(received: Received) -> dict[str, Any]:
+        time.sleep(0.1)
+        return describing("red")
+
+    with seeing(slowly) as server:
+        calls = CallOptions(base_url=server.base_url, limits=RateLimits.at_once(8))
+        session = sightline.Session(tmp_path / "ws", colour_config(), calls, f"ray:{cluster.address}")
+        with losing_a_node(cluster, lambda: 10 < len(server.requests) < count) as lost:
+            made = sightline.make(folder, "annotate", session=session)
+        assert lost and made.stages[1].counts["annotated"] == count
+        assert count <= len(server.requests) <= count + 8, "repeats are what was in flight at the node that was lost"
+        asked = len(server.requests)
+        again = sightline.make(folder, "annotate", out=tmp_path / "again", session=session)
+        assert again.stages[1].counts["annotated"] == count and len(server.requests) == asked, "the journal answers"
+
+
+def test_each_worker_has_a_gpu_of_its_own_where_there_are_any(cluster: Any, tmp_path: Path) -> None:
+    """The GPUs are only said to be there: what Ray gives to a worker is seen without any."""
+    spec = StageSpec("gpu", ray_stages.gpu_of_worker, gpu=True)
+    engine = f"ray:{cluster.address}"
+    assert {one.result for one in run_spread(range(4), spec, tmp_path, engine=engine, concurrency=4)} <= {""}
+    node = cluster.add_node(**{**_NODE, "num_cpus": 2}, num_gpus=2)
+    try:
+        cluster.wait_for_nodes()
+        seen = Counter(one.result for one in run_spread(range(12), spec, tmp_path, engine=engine, concurrency=2))
+        assert seen.keys() == {"0", "1"}
+    finally:
+        cluster.remove_node(node)
 
 
 def test_what_can_not_go_elsewhere_is_refused(cluster: Any, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from sightline.cli.options import set_up_logging
+from sightline.cli.options import Common, set_up_logging
 from sightline.plain_text import printable, signed
 
 
@@ -27,3 +27,10 @@ def test_so_it_is_in_messages(capsys: pytest.CaptureFixture[str]) -> None:
 )
 def test_a_difference_that_is_not_zero_never_looks_like_it(value: float, shown: str) -> None:
     assert signed(value, 2) == shown
+
+
+def test_a_name_is_printed_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    """`:dog:` is no emoji, `[red]` no colour, and a long line stays whole."""
+    name = f":dog: [red] {'long ' * 60}.jpg"
+    Common().print(name)
+    assert capsys.readouterr().out == f"{name}\n"

@@ -144,6 +144,19 @@ def test_many_rows_are_searched_by_the_lists_and_few_exactly(
     assert np.mean(shares) >= 0.9
 
 
+def test_a_filter_that_leaves_what_is_far_from_the_query_is_answered_too(
+    index: ApproximateIndex, tmp_path: Path
+) -> None:
+    """Few of the first candidates are among the rows then: more are asked for, in the end all."""
+    query = clustered(1, 2)
+    scores = clustered(COUNT, 1) @ query[0]
+    far = np.flatnonzero(scores < np.quantile(scores, 0.3))
+    truth = ExactIndex(tmp_path, DIM, create=False).nearest(query, 10, far).rows[0]
+    found = index.nearest(query, 10, far).rows[0]
+    assert len(found) == 10 and set(found.tolist()) <= set(far.tolist())
+    assert len(set(found.tolist()) & set(truth.tolist())) >= 7
+
+
 def test_what_is_removed_or_replaced_is_not_found(index: ApproximateIndex) -> None:
     vectors = clustered(COUNT, 1)
     found = index.nearest(vectors[7], 50).rows[0]

@@ -46,7 +46,7 @@ def reference(documents: list[WordFields], words: list[str]) -> dict[int, float]
 def test_the_ranking_is_bm25(
     documents: list[WordFields], words: list[str], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    table = IndexTable(tmp_path_factory.mktemp("words"))
+    table = IndexTable(tmp_path_factory.mktemp("words"), whole=True)
     for row, document in enumerate(documents):
         table.index_words(row, document)
     found = dict(table.ranked_words(words, 100))
@@ -62,7 +62,7 @@ def test_the_ranking_is_bm25(
 
 @pytest.fixture
 def table(tmp_path: Path) -> IndexTable:
-    table = IndexTable(tmp_path)
+    table = IndexTable(tmp_path, whole=True)
     for row, text in enumerate(("a cat near water", "NEAR the AND gate", 'quotes " and * stars', "東京の猫", "cafés")):
         table.index_words(row, WordFields(caption=words_of(Picture("p", "u"), Annotation("p", summary=text)).caption))
     return table

@@ -14,9 +14,10 @@ import numpy as np
 from features import Split, read_split
 from numpy.typing import NDArray
 
+from sightline.corpus.pixels import MAX_PIXELS
+from sightline.models.embedders.pixels import load_pixels
 from sightline.models.photos.embedder import Photos
 from sightline.models.photos.joint_vectors import class_names, softmax
-from sightline.types import Failure
 
 SURE = 0.5
 
@@ -56,7 +57,7 @@ def report_naming(embedder: Photos, splits: Sequence[Split]) -> None:
 def report_labelled(embedder: Photos, folder: Path) -> None:
     paths = sorted(folder.glob("*_*.jpg"))
     labels = np.array([int(path.stem.rpartition("_")[2]) for path in paths])
-    vectors = [found for found in embedder.picture_files(paths) if not isinstance(found, Failure)]
+    vectors = [embedder.pictures([load_pixels(path.read_bytes(), embedder.side, MAX_PIXELS)])[0] for path in paths]
     for form, texts in name_forms().items():
         right = (np.stack(vectors) @ embedder.texts(texts).T).argmax(axis=1) == labels
         print(f"  {form:20} {right.sum()} of {len(right)} labelled photographs")

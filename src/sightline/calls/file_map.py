@@ -59,16 +59,17 @@ def spread_batches(
 
 
 def _files_stage(shared: SharedServices, *, function: Callable[[Any], Any]) -> Stage[list[Any], Pairs]:
-    return batch_stage("files", ClusterReader(function), lambda pairs: pairs)
+    reader = ClusterReader(function)
+    return batch_stage("files", reader.map, reader)
 
 
 def batch_stage(
-    name: str, reader: ClusterReader, then: Callable[[Pairs], Pairs], close: Callable[[], None] = lambda: None
+    name: str, work: Callable[[list[Any]], Pairs], reader: ClusterReader, close: Callable[[], None] = lambda: None
 ) -> Stage[list[Any], Pairs]:
-    """A stage that reads the files of a batch, and does something more with what was read."""
+    """A stage that does something with a batch of files, which the reader reads."""
 
     async def one(batch: list[Any]) -> Pairs:
-        return await asyncio.to_thread(lambda: then(reader.map(batch)))
+        return await asyncio.to_thread(work, batch)
 
     async def end() -> None:
         reader.stop()

@@ -45,13 +45,14 @@ async def map_on_ray(
     """What `spread` does on Ray."""
     check_portable(spec)
     ray: Any = await connect(choice)
-    plan = _Plan.of(workers or await _free_cpus(ray), concurrency, total)
+    gpus = int(ray.cluster_resources().get("GPU", 0)) if spec.gpu else 0
+    plan = _Plan.of(workers or gpus or await _free_cpus(ray), concurrency, total)
     path = tuple(str(Path(place).absolute()) for place in sys.path)
     order = WorkerOrder("", ray.cloudpickle.dumps(spec), budget is not None, plan.at_once, path)
     with progress(spec.name, total, show=show_progress) as advance:
         async with (
             _coordinator(ray, workspace, budget) as coordinator,
-            _pool(RayPool(ray, coordinator, order, plan.workers, plan.shards_each, advance)) as pool,
+            _pool(RayPool(ray, coordinator, order, plan.workers, plan.shards_each, advance, gpu=gpus > 0)) as pool,
             aclosing(_done_shards(items, spec.name, plan, pool)) as shards,
         ):
             async for shard, done in shards:

@@ -181,12 +181,25 @@ class RayPool:
     """Workers on a Ray cluster, and one coordinator whom they all share."""
 
     def __init__(
-        self, ray: Any, coordinator: Any, order: WorkerOrder, workers: int, shards_each: int, advance: Advance
+        self,
+        ray: Any,
+        coordinator: Any,
+        order: WorkerOrder,
+        workers: int,
+        shards_each: int,
+        advance: Advance,
+        *,
+        gpu: bool = False,
     ) -> None:
+        """With `gpu`, each worker sees one GPU of its machine, which no other has."""
         self._ray, self._coordinator, self._order, self._advance = ray, coordinator, order, advance
         self._workers, self._shards_each = workers, shards_each
         self._kind = ray.remote(WorkerActor).options(
-            num_cpus=1, max_restarts=0, max_concurrency=shards_each + 8, scheduling_strategy="SPREAD"
+            num_cpus=1,
+            num_gpus=int(gpu),
+            max_restarts=0,
+            max_concurrency=shards_each + 8,
+            scheduling_strategy="SPREAD",
         )
         self._names = count(1)
         self._actors: set[Any] = set()

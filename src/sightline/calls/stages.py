@@ -53,6 +53,8 @@ class StageSpec(Generic[Item, Result]):
     name: str
     factory: Callable[..., Stage[Item, Result]]
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    gpu: bool = False
+    "Each worker is to have a GPU of its own, where a cluster has any."
 
     def build(self, shared: SharedServices) -> Stage[Item, Result]:
         """The stage, with its connections and caches, in this process."""

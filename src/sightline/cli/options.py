@@ -172,8 +172,9 @@ class Common:
             self.print(str(result))
 
     def print(self, text: str) -> None:
-        """Text as it is: nothing in it is markup, and long lines stay whole."""
-        self.console.print(text, markup=False, soft_wrap=True)
+        """Text as it is: nothing in it is markup or the name of an emoji, and long lines stay whole."""
+        if sys.stdout is not None:  # It may be closed from the beginning.
+            sys.stdout.write(f"{text}\n")
 
     @property
     def console(self) -> Console:

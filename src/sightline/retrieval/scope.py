@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from sightline.errors import UserError
 from sightline.retrieval.columns.kinds import PictureColumns
-from sightline.retrieval.filters.filter import compile_filter, parse_filter
 from sightline.retrieval.vector_stores.base import Rows
 from sightline.types import Scope
 
@@ -47,6 +46,8 @@ class Selector:
         if scope.groups or scope.pictures:  # They add up, as in scoring (metrics/scope.py).
             mask &= self._grouped(scope.groups) | self._named(scope.pictures)
         if where is not None:
+            from sightline.retrieval.filters.filter import compile_filter, parse_filter  # Most searches have none.
+
             filter_ = parse_filter(where)
             mask &= compile_filter(filter_, self._columns)
             notes = filter_.notes()

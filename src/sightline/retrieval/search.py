@@ -18,7 +18,6 @@ from sightline.io.files import PathLike, optional_path
 from sightline.models.embedders.registry import DEFAULT as DEFAULT_EMBEDDER
 from sightline.models.embedders.session import EmbedderSession
 from sightline.models.protocols import Embedder
-from sightline.retrieval.filters.filter import parse_filter
 from sightline.retrieval.index.content import corpus_state, require_corpus, workspace_content
 from sightline.retrieval.index.manifest import (
     DEFAULT_INDEX,
@@ -112,8 +111,10 @@ def search(
     cues = (like,) if isinstance(like, str) else tuple(like)
     check_query(replace(asked, files=(*asked.files, *cues)))
     check_method(method)
-    if asked.where is not None:
-        parse_filter(asked.where)  # A slip in it is said now, not after an hour of embedding.
+    if asked.where is not None:  # A slip in it is said now, not after an hour of embedding.
+        from sightline.retrieval.filters.filter import parse_filter
+
+        parse_filter(asked.where)
     folder = optional_path(folder, "a folder of pictures")
     place = _checked_workspace(folder, session.workspace)
     name, embedder = _chosen(place, index, embedder, session.config)

@@ -1,27 +1,36 @@
-"""The GPU's way from files to vectors, run on the processor with Pillow in nvJPEG's place."""
+"""The GPU's way from files to vectors (torch, onnxruntime), run on the processor with Pillow in nvJPEG's place."""
 
 from __future__ import annotations
 
+import asyncio
 import io
 import logging
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from sightline.calls.session import Session
+from sightline.models.embedders import cluster
+from sightline.models.embedders.base import EmbeddingAttempt
+from sightline.models.embedders.gpu_embedder import GpuEmbedder
 from sightline.models.embedders.gpu_preprocessor import GpuPreprocessor
+from sightline.models.embedders.onnx_clip import OnnxClip
 from sightline.models.embedders.pipeline import embed_pictures
+from sightline.models.embedders.pixels import DecodeJob, DecodeRefused, EmbeddedPicture, JpegFile
 from sightline.models.embedders.preprocessor import Preprocess, Size
+from sightline.models.embedders.registry import find_embedder
 from sightline.models.embedders.transformers_clip import TransformersClip
+from tiny_clip import MEAN, STD, write_tiny_clip
 from tiny_transformers import write_model
 
 pytestmark = pytest.mark.slow
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
+ort_error = pytest.importorskip("onnxruntime.capi.onnxruntime_pybind11_state")
 
 
 def decode(files: Sequence[bytearray]) -> list[Any]:
@@ -66,26 +75,37 @@ def write_pictures(folder: Path) -> None:
     (folder / "broken.jpg").write_bytes(whole.replace(b"\xff\xdb", b"\xff\xfe"))
 
 
-@pytest.fixture
-def model(tmp_path: Path) -> Path:
-    return write_model(tmp_path / "clip", "clip")
+@pytest.fixture(params=["transformers", "onnx"])
+def model(tmp_path: Path, request: pytest.FixtureRequest) -> str:
+    if request.param == "onnx":
+        return f"onnx:{write_tiny_clip(tmp_path / 'clip')}"
+    return f"transformers:{write_model(tmp_path / 'clip', 'clip')}"
 
 
-def embedded(model: Path, folder: Path, workspace: Path, *, gpu: bool) -> tuple[dict[str, Any], dict[str, str]]:
-    embedder = TransformersClip(str(model))
+def opened(model: str, *, gpu: bool) -> TransformersClip | OnnxClip:
+    embedder = find_embedder(model)
+    assert isinstance(embedder, TransformersClip | OnnxClip)
     embedder.batch = 8
     if gpu:
-        usual = embedder._picture_processor.to_dict()
-        preprocess = Preprocess(16, (16, 16), tuple(usual["image_mean"]), tuple(usual["image_std"]))
+        if isinstance(embedder, TransformersClip):
+            usual = embedder._picture_processor.to_dict()
+            preprocess = Preprocess(16, (16, 16), tuple(usual["image_mean"]), tuple(usual["image_std"]))
+        else:
+            preprocess = Preprocess(16, (16, 16), MEAN, STD)
         embedder._gpu = GpuPreprocessor(preprocess, "cpu", decode)
         assert embedder.reads_jpegs
+    return embedder
+
+
+def embedded(model: str, folder: Path, workspace: Path, *, gpu: bool) -> tuple[dict[str, Any], dict[str, str]]:
+    embedder = opened(model, gpu=gpu)
     made = embed_pictures(folder, embedder=embedder, session=Session(workspace))
     again = embed_pictures(folder, embedder=embedder, session=Session(workspace))
     assert again.from_cache == again.count == made.count
     return dict(zip(made.ids, made.vectors, strict=True)), {left.id: left.reason for left in made.left_out}
 
 
-def test_vectors_and_failures_are_those_of_the_ordinary_way(model: Path, tmp_path: Path) -> None:
+def test_vectors_and_failures_are_those_of_the_ordinary_way(model: str, tmp_path: Path) -> None:
     write_pictures(tmp_path / "pictures")
     expected, left = embedded(model, tmp_path / "pictures", tmp_path / "plain", gpu=False)
     found, left_too = embedded(model, tmp_path / "pictures", tmp_path / "gpu", gpu=True)
@@ -95,19 +115,23 @@ def test_vectors_and_failures_are_those_of_the_ordinary_way(model: Path, tmp_pat
 
 
 def test_a_full_memory_halves_the_batch_and_says_so_once(
-    model: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    model: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     write_pictures(tmp_path / "pictures")
     expected, _ = embedded(model, tmp_path / "pictures", tmp_path / "plain", gpu=True)
-    plain = TransformersClip._of_inputs
+    kind = type(opened(model, gpu=False))
+    plain: Any = kind._features
+    full = torch.OutOfMemoryError("CUDA out of memory")
+    if kind is not TransformersClip:
+        full = ort_error.RuntimeException("Available memory of 4 is smaller than requested bytes of 8")
 
-    def of_inputs(self: TransformersClip, inputs: dict[str, Any]) -> Any:
-        if len(inputs["pixel_values"]) > 2:
-            raise torch.OutOfMemoryError("CUDA out of memory")
-        return plain(self, inputs)
+    def features(self: GpuEmbedder, made: Any) -> Any:
+        if len(made) > 2:
+            raise full
+        return plain(self, made)
 
     with pytest.MonkeyPatch.context() as patch, caplog.at_level(logging.WARNING):
-        patch.setattr(TransformersClip, "_of_inputs", of_inputs)
+        patch.setattr(kind, "_features", features)
         found, _ = embedded(model, tmp_path / "pictures", tmp_path / "small", gpu=True)
     assert all(np.allclose(found[name], expected[name], atol=1e-3) for name in expected)
     said = [record.getMessage() for record in caplog.records if "memory is full" in record.getMessage()]
@@ -115,7 +139,7 @@ def test_a_full_memory_halves_the_batch_and_says_so_once(
 
 
 def test_a_gpu_that_disappears_leaves_the_rest_to_the_processor(
-    model: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    model: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     write_pictures(tmp_path / "pictures")
     expected, left = embedded(model, tmp_path / "pictures", tmp_path / "plain", gpu=False)
@@ -132,3 +156,69 @@ def test_a_gpu_that_disappears_leaves_the_rest_to_the_processor(
         found, left_too = embedded(model, tmp_path / "pictures", tmp_path / "lost", gpu=True)
     assert left_too == left and list(found) == list(expected) and 2 <= len(decoded) <= 4
     assert "going on with the CPU" in caplog.text
+
+
+@pytest.mark.parametrize("what", ["pictures", "texts"])
+def test_so_it_does_for_what_is_no_jpeg(model: str, what: str, caplog: pytest.LogCaptureFixture) -> None:
+    batch: Any = ["a red picture", "blue"]
+    if what == "pictures":
+        batch = [np.full((20, 30, 3), shade, np.uint8) for shade in (9, 99)]
+    expected = getattr(opened(model, gpu=False), what)(batch)
+    embedder = opened(model, gpu=True)
+    lost = torch.AcceleratorError("CUDA error: unspecified launch failure")
+    if not isinstance(embedder, TransformersClip):
+        lost = ort_error.Fail("CUDA failure 719: unspecified launch failure")
+    plain, calls = embedder._halved, []
+
+    def halved(part: Any, features: Any) -> Any:
+        calls.append(len(part))
+        if len(calls) == 1:
+            raise lost
+        return plain(part, features)
+
+    with pytest.MonkeyPatch.context() as patch, caplog.at_level(logging.WARNING):
+        patch.setattr(embedder, "_halved", halved)
+        found = getattr(embedder, what)(batch)
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    assert calls == [2, 2] and caplog.text.count("going on with the CPU") == 1 and not embedder.reads_jpegs
+
+
+def test_a_fault_that_is_not_the_gpu_s_is_raised(model: str) -> None:
+    embedder = opened(model, gpu=True)
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(ValueError, match="a fault"):
+        patch.setattr(embedder, "_features", lambda made: (_ for _ in ()).throw(ValueError("a fault")))
+        embedder.pictures([np.zeros((20, 30, 3), np.uint8)])
+
+
+def test_a_worker_of_a_cluster_takes_the_same_way(model: str, tmp_path: Path) -> None:
+    write_pictures(tmp_path / "pictures")
+    expected, left = embedded(model, tmp_path / "pictures", tmp_path / "plain", gpu=False)
+    paths = sorted((tmp_path / "pictures").iterdir())
+    jobs = [DecodeJob(at, bytes(path), 32, 10**8, tmp_path / "none", None) for at, path in enumerate(paths)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cluster, "find_embedder", lambda *_, **__: opened(model, gpu=True))
+        stage = cluster._stage(cast("Any", None), embedder=model, session=Session(tmp_path), options={})
+    from_jpegs = 0
+
+    async def work() -> dict[str, Any]:
+        assert stage.close is not None
+        pairs = await stage.function(jobs)
+        await stage.close()
+        assert isinstance(pairs, list)
+        return {paths[job.number].name: found for job, found in pairs}
+
+    plain = GpuEmbedder.attempt_jpegs
+
+    def counting(self: GpuEmbedder, batch: Sequence[JpegFile]) -> EmbeddingAttempt:
+        nonlocal from_jpegs
+        from_jpegs += len(batch)
+        return plain(self, batch)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(GpuEmbedder, "attempt_jpegs", counting)
+        found = asyncio.run(work())
+    assert from_jpegs >= 24
+    assert {name: made.reason for name, made in found.items() if isinstance(made, DecodeRefused)} == left
+    made = {name: one.vector for name, one in found.items() if isinstance(one, EmbeddedPicture)}
+    assert made.keys() == expected.keys()
+    assert min(float(made[name] @ expected[name]) for name in made) > 0.999

@@ -79,7 +79,7 @@ def test_side_is_twice_what_is_needed() -> None:
     ("change", "says"),
     [
         ({"size": {"longest_edge": 224}}, "is not a size"),
-        ({"size": None}, "None is not a size"),
+        ({"size": None}, "is not a size"),
         ({"do_pad": True}, "do_pad = True is not known"),
         ({"do_resize": False}, "do_resize = false is not known"),
         ({"do_center_crop": False}, "a shorter side and no crop"),

@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFilter
 
+from pictures import pixels_in
 from sightline.config.settings import AnnotateSettings
 from sightline.errors import MissingExtraError, UserError
 from sightline.models.photos.annotator import (
@@ -25,7 +26,6 @@ from sightline.models.photos.annotator import (
 from sightline.models.photos.appearance import measure_appearance
 from sightline.models.photos.embedder import Photos
 from sightline.models.photos.ocr import WordReader, missing_modules
-from sightline.types import Failure
 
 Photographs = dict[str, NDArray[np.uint8]]
 
@@ -140,7 +140,7 @@ def test_flags_follow_what_the_captions_say(photos: Photos, flickr8k: Path) -> N
     files = sorted((flickr8k / "sample").glob("*.jpg"))
     entries = map(json.loads, (flickr8k / "dev-captions.jsonl").read_text("utf-8").splitlines())
     said = {entry["file"]: " ".join(entry["captions"]).lower() for entry in entries}
-    vectors = np.stack([found for found in photos.picture_files(files) if not isinstance(found, Failure)])
+    vectors = photos.pictures([pixels_in(path, photos.side) for path in files])
     for word in ("dog", "snow", "water", "ball"):
         chances = calibration().flags(photos.texts([word]), vectors)[:, 0]
         fits = np.array([word in said[file.name] for file in files])

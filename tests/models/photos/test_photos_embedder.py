@@ -10,13 +10,13 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
+from pictures import pixels_in
 from sightline.errors import UserError
 from sightline.models.embedders.registry import find_embedder
-from sightline.models.photos.classifier import read_square
+from sightline.models.photos.classifier import square_of
 from sightline.models.photos.embedder import Photos
 from sightline.models.photos.networks import find_networks
 from sightline.models.photos.onnx_session import OnnxNetwork
-from sightline.types import Failure
 
 Photographs = dict[str, NDArray[np.uint8]]
 
@@ -77,23 +77,13 @@ def test_a_vector_never_depends_on_its_neighbours(photos: Photos, photographs: P
 def test_files_give_what_their_pixels_give(
     photos: Photos, photographs: Photographs, photograph_files: dict[str, Path]
 ) -> None:
-    vectors = photos.picture_files(list(photograph_files.values()))
-    found = [vector for vector in vectors if not isinstance(vector, Failure)]
-    assert len(found) == len(vectors)
-    np.testing.assert_allclose(np.stack(found), photos.pictures(list(photographs.values())), atol=1e-6)
-
-
-def test_a_bad_file_costs_only_itself(photos: Photos, photograph_files: dict[str, Path], tmp_path: Path) -> None:
-    (tmp_path / "bad.jpg").write_bytes(b"no picture")
-    bad, good = photos.picture_files([tmp_path / "bad.jpg", photograph_files["cat"]])
-    assert isinstance(bad, Failure) and bad.kind == "bad-picture" and not bad.retryable
-    assert isinstance(good, np.ndarray) and good.shape == (photos.dim,)
+    found = photos.pictures([pixels_in(path, photos.side) for path in photograph_files.values()])
+    np.testing.assert_allclose(found, photos.pictures(list(photographs.values())), atol=1e-6)
 
 
 def test_nothing_gives_nothing(photos: Photos) -> None:
     assert photos.pictures([]).shape == (0, photos.dim)
     assert photos.texts([]).shape == (0, photos.dim)
-    assert photos.picture_files([]) == []
 
 
 @pytest.mark.parametrize("text", ["", "  \n"])
@@ -125,7 +115,7 @@ def test_a_grey_array_is_refused_and_a_grey_file_is_read(photos: Photos, tmp_pat
     attempt = photos.attempt_pictures([np.zeros((40, 50, 3), np.uint8), grey])
     assert list(attempt.failures) == [1] and attempt.failures[1].kind == "bad-picture" and attempt.vectors[0].any()
     Image.fromarray(grey).save(tmp_path / "grey.png")
-    assert not isinstance(photos.picture_files([tmp_path / "grey.png"])[0], Failure)
+    assert photos.pictures([pixels_in(tmp_path / "grey.png", photos.side)])[0].any()
 
 
 def test_found_by_name_with_its_options_checked(photos: Photos) -> None:
@@ -163,8 +153,7 @@ def test_features_are_those_of_the_reference(photos: Photos, flickr8k: Path) -> 
     files = stored["files"].tolist()
     network = OnnxNetwork(find_networks(with_head=True).pictures)
     for path in sorted((flickr8k / "sample").glob("*.jpg"))[::6]:
-        row, square = files.index(path.name), read_square(path)
-        assert not isinstance(square, Failure)
+        row, square = files.index(path.name), square_of(pixels_in(path, photos.side))
         outputs = network(square[None])
         expected, pooled = stored["efficientnet_lite2_pooled"][row].astype(np.float32), outputs["pooled"][0]
         assert pooled @ expected / np.linalg.norm(pooled) / np.linalg.norm(expected) > 0.9999

@@ -10,9 +10,9 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
+from pictures import pixels_in
 from sightline.errors import UserError
-from sightline.models.photos.classifier import read_square, square_of
-from sightline.types import Failure
+from sightline.models.photos.classifier import SHORTER, square_of
 
 
 def halves(width: int, height: int) -> Image.Image:
@@ -24,8 +24,7 @@ def halves(width: int, height: int) -> Image.Image:
 
 
 def read(path: Path) -> NDArray[np.uint8]:
-    square = read_square(path)
-    assert not isinstance(square, Failure), square
+    square = square_of(pixels_in(path, SHORTER))
     assert square.shape == (260, 260, 3) and square.dtype == np.uint8
     return square
 
@@ -103,19 +102,3 @@ def test_arrays_of_another_kind(array: np.ndarray, said: str) -> None:
     with pytest.raises(UserError, match="height × width × 3 of uint8 is needed") as caught:
         square_of(array)
     assert said in caught.value.message and "RGB" in (caught.value.fix or "")
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [(b"", "empty"), (b"hello", "not a picture"), (b"\xff\xd8\xff\xe0" + bytes(50), "truncated")],
-)
-def test_files_that_are_no_pictures_are_failures(tmp_path: Path, content: bytes, said: str) -> None:
-    (tmp_path / "x.jpg").write_bytes(content)
-    found = read_square(tmp_path / "x.jpg")
-    assert isinstance(found, Failure) and found.kind == "bad-picture"
-    assert said in found.message and "x.jpg" in found.message
-
-
-def test_a_file_that_is_not_there_is_a_failure(tmp_path: Path) -> None:
-    found = read_square(tmp_path / "none.jpg")
-    assert isinstance(found, Failure) and "No such file" in found.message

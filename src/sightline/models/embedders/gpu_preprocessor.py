@@ -5,7 +5,9 @@ pictures of one size are resized together, by the same filters as Pillow's.
 from __future__ import annotations
 
 import importlib
+import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from io import BytesIO
 from typing import Any, TypeAlias
@@ -48,6 +50,14 @@ def can_resize(preprocess: Preprocess) -> bool:
     return preprocess.resample in _KERNELS
 
 
+def has_cuda() -> bool:
+    """Is torch there, and a GPU that it can use?"""
+    try:
+        return bool(importlib.import_module("torch").cuda.is_available())
+    except (ImportError, OSError):
+        return False
+
+
 def nvjpeg(device: str) -> Decoder | None:
     """The decoder of torchvision; None where it is not installed, or was built without."""
     sample = BytesIO()
@@ -72,12 +82,22 @@ class GpuPreprocessor:
     def __init__(self, preprocess: Preprocess, device: str, decode: Decoder | None) -> None:
         self._torch = importlib.import_module("torch")
         self._preprocess, self._device, self.decode = preprocess, device, decode
-        self._weights = lru_cache(maxsize=256)(self._new_weights)
+        self._weights, self._own = lru_cache(maxsize=256)(self._new_weights), threading.local()
         scale, mean, std = (
             self._torch.tensor(values, dtype=self._torch.float32, device=device).view(-1, 1, 1)
             for values in ([preprocess.scale], preprocess.mean, preprocess.std)
         )
         self._factor, self._shift = scale / std, -mean / std
+
+    def stream(self) -> AbstractContextManager[Any]:
+        """Work of this thread goes on a stream of the GPU that is its own, beside that of others."""
+        if not self._device.startswith("cuda"):
+            return nullcontext()
+        cuda = self._torch.cuda
+        if not hasattr(self._own, "stream"):
+            self._own.stream = cuda.Stream(self._device)
+        stream: AbstractContextManager[Any] = cuda.stream(self._own.stream)
+        return stream
 
     def from_jpegs(self, files: Sequence[JpegFile]) -> Tensor:
         """The model's input; raises `RuntimeError` where the decoder refuses one of the files."""

@@ -26,7 +26,7 @@ from sightline.models.protocols import Embedder
 
 _CHUNK = 32
 """Files that a thread reads at a time."""
-_READERS = 8
+READERS = 8
 """More threads only wait for each other."""
 _LANES = 3
 """Batches that are embedded at a time: one is decoded while others go through the network."""
@@ -52,28 +52,47 @@ def embed_jpegs(
     listing: Listing, embedder: JpegEmbedder, cache: VectorCache, settings: ScanSettings, advance: Advance
 ) -> int:
     """Make the vectors of the plain JPEG files that `listing.plan` chose; what has none then is for `plan` again."""
+
+    def unknown(files: Sequence[JpegFile]) -> list[JpegFile]:
+        keys = [file.sha256 for file in files]
+        new = set(cache.missing(keys, embedder))
+        known = [EmbeddedFile(file.number, file.sha256) for at, file in enumerate(files) if at not in new]
+        if known:
+            listing.keep(known)
+            advance(len(known))
+        return [files[at] for at in sorted(new)]
+
     made = 0
     jobs = listing.jobs(1, settings.max_pixels, None)
-    threads = min(settings.workers or cores(), _READERS)
+    for batch, attempt in attempt_jpegs(jobs, embedder, min(settings.workers or cores(), READERS), unknown):
+        good = [at for at in range(len(batch)) if at not in attempt.failures]
+        cache.put_many([batch[at].sha256 for at in good], attempt.vectors[good], embedder)
+        listing.keep(EmbeddedFile(batch[at].number, batch[at].sha256) for at in good)
+        made += len(good)
+        advance(len(good))
+    return made
+
+
+def attempt_jpegs(
+    jobs: Iterable[DecodeJob],
+    embedder: JpegEmbedder,
+    threads: int,
+    unknown: Callable[[Sequence[JpegFile]], Sequence[JpegFile]] = lambda files: files,
+) -> Iterator[tuple[list[JpegFile], EmbeddingAttempt]]:
+    """Batches of those of the files that are plain photographs and `unknown`, each content once, and their vectors."""
     with ThreadPoolExecutor(threads, "sightline-read") as read, ThreadPoolExecutor(_LANES, "sightline-gpu") as gpu:
-        files = _ahead(read, partial(_read, max_pixels=settings.max_pixels), _chunks(jobs, _CHUNK), threads + 4)
-        batches = _batches(files, batch_of(embedder), listing, embedder, cache, advance)
-        for batch, attempt in _ahead(gpu, partial(_attempt, embedder), batches, _LANES + 1):
-            good = [at for at in range(len(batch)) if at not in attempt.failures]
-            cache.put_many([batch[at].sha256 for at in good], attempt.vectors[good], embedder)
-            listing.keep(EmbeddedFile(batch[at].number, batch[at].sha256) for at in good)
-            made += len(good)
-            advance(len(good))
+        files = map(unknown, _ahead(read, _read, _chunks(jobs, _CHUNK), threads + 4))
+        for done in _ahead(gpu, partial(_attempt, embedder), _batches(files, batch_of(embedder)), _LANES + 1):
+            yield done
             if not embedder.reads_jpegs:  # The device is gone.
                 break
-    return made
 
 
 def _attempt(embedder: JpegEmbedder, batch: list[JpegFile]) -> tuple[list[JpegFile], EmbeddingAttempt]:
     return batch, embedder.attempt_jpegs(batch)
 
 
-def _read(jobs: Sequence[DecodeJob], max_pixels: int) -> list[JpegFile]:
+def _read(jobs: Sequence[DecodeJob]) -> list[JpegFile]:
     """Those that are plain photographs; all others, unreadable ones too, are for the ordinary way."""
     found = []
     for job in jobs:
@@ -86,33 +105,19 @@ def _read(jobs: Sequence[DecodeJob], max_pixels: int) -> list[JpegFile]:
         except OSError:
             continue
         header = read_jpeg_header(data)
-        if header is None or header.height * header.width > max_pixels or is_long(header.height, header.width):
+        if header is None or header.height * header.width > job.max_pixels or is_long(header.height, header.width):
             continue
         found.append(JpegFile(job.number, hashlib.sha256(data).digest(), data, header))
     return found
 
 
-def _batches(
-    read: Iterable[Sequence[JpegFile]],
-    size: int,
-    listing: Listing,
-    embedder: JpegEmbedder,
-    cache: VectorCache,
-    advance: Advance,
-) -> Iterator[list[JpegFile]]:
-    """Batches of files whose content has no vector yet; each content once."""
+def _batches(read: Iterable[Sequence[JpegFile]], size: int) -> Iterator[list[JpegFile]]:
     waiting: dict[bytes, JpegFile] = {}
     held = 0
     for files in read:
-        keys = [file.sha256 for file in files]
-        new = set(cache.missing(keys, embedder))
-        known = [EmbeddedFile(file.number, file.sha256) for at, file in enumerate(files) if at not in new]
-        if known:
-            listing.keep(known)
-            advance(len(known))
-        for at in sorted(new):
-            waiting[keys[at]] = files[at]  # A copy takes the place; the other is for `plan` again, and known by then.
-            held += len(files[at].data)
+        for file in files:
+            waiting[file.sha256] = file  # A copy takes the place; the other is left over, and its vector known by then.
+            held += len(file.data)
             if len(waiting) >= size or held >= _BATCH_BYTES:
                 yield list(waiting.values())
                 waiting, held = {}, 0

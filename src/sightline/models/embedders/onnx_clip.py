@@ -4,6 +4,7 @@ there.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -17,13 +18,16 @@ from pydantic import Field
 from sightline.config.section import StrictModel
 from sightline.engine.worker_pool import cores
 from sightline.errors import UserError, needs_extra
-from sightline.models.embedders.base import USUAL_BATCH, AttemptEmbedder, EmbeddingAttempt, as_attempt
+from sightline.models.embedders.base import USUAL_BATCH, EmbeddingAttempt, as_attempt
+from sightline.models.embedders.gpu_embedder import GpuEmbedder
+from sightline.models.embedders.gpu_preprocessor import GpuPreprocessor, Tensor, can_resize, has_cuda, nvjpeg
 from sightline.models.embedders.onnx_folder import ModelFolder
 from sightline.models.embedders.preprocessor import ClipTokenizer, Preprocess, Tokenised, text_limit
-from sightline.models.protocols import Pixels, Vectors
+from sightline.models.protocols import Pixels
 
+_CPU, _CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
 _DEVICES = {
-    "cuda": ("CUDAExecutionProvider",),
+    "cuda": (_CUDA,),
     "rocm": ("MIGraphXExecutionProvider", "ROCMExecutionProvider"),
     "mps": ("CoreMLExecutionProvider",),
     "directml": ("DmlExecutionProvider",),
@@ -33,7 +37,6 @@ _DEVICES = {
 }
 # TensorRT and OpenVINO compile a model for minutes: only when asked for.
 _AUTOMATIC = ("cuda", "rocm", "mps", "directml")
-_CPU = "CPUExecutionProvider"
 _TYPES = {
     "tensor(float)": np.float32,
     "tensor(float16)": np.float16,
@@ -81,7 +84,8 @@ class OnnxTower:
             ) from None
         self.inputs: Mapping[str, Any] = {item.name: item for item in self._session.get_inputs()}
         self._output = _choose_output(self._session.get_outputs(), path)
-        self.on_cpu = self._session.get_providers()[0] == _CPU
+        options_of = self._session.get_provider_options().get(_CUDA)
+        self.cuda = None if options_of is None else f"cuda:{options_of['device_id']}"
 
     def fixed(self, name: str, axis: int) -> int | None:
         """The length of an input's axis, where the graph takes only one."""
@@ -105,9 +109,25 @@ class OnnxTower:
         parts = [self._run(_part(typed, start, step)) for start in range(0, rows, step)]
         return np.concatenate(parts)[:rows]
 
+    def run_tensor(self, name: str, tensor: Tensor) -> NDArray[np.float32]:
+        """The same for a float32 tensor of torch where it lies, for a graph that takes any number of them."""
+        kind = _type(self.inputs[name])
+        tensor = (tensor.half() if kind is np.float16 else tensor).contiguous()
+        binding, device = self._session.io_binding(), tensor.device
+        if device.type == "cuda":  # onnxruntime's stream is another than torch's.
+            importlib.import_module("torch").cuda.current_stream(device).synchronize()
+        binding.bind_input(name, device.type, device.index or 0, kind, tuple(tensor.shape), tensor.data_ptr())
+        binding.bind_output(self._output.name)
+        self._session.run_with_iobinding(binding)
+        return _rows(binding.copy_outputs_to_cpu()[0])
+
     def _run(self, feeds: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
         (out,) = self._session.run([self._output.name], feeds)
-        return np.asarray(out, dtype=np.float32).reshape(len(out), -1)
+        return _rows(out)
+
+
+def _rows(out: NDArray[Any]) -> NDArray[np.float32]:
+    return np.asarray(out, dtype=np.float32).reshape(len(out), -1)
 
 
 def _part(feeds: Mapping[str, NDArray[Any]], start: int, step: int) -> dict[str, NDArray[Any]]:
@@ -156,7 +176,7 @@ class FolderOptions(OnnxOptions):
     precision: str = Field("", description='The end of their names: "int8" for vision_model_int8.onnx.')
 
 
-class OnnxClip(AttemptEmbedder):
+class OnnxClip(GpuEmbedder):
     """An embedder from a folder; each tower is loaded when it is first needed."""
 
     def __init__(
@@ -164,8 +184,10 @@ class OnnxClip(AttemptEmbedder):
     ) -> None:
         self._folder = folder
         self._options = options = options or OnnxOptions()
+        super().__init__(options.device)
         self._providers = find_providers(options.device)
         self._pool: ThreadPoolExecutor | None = None
+        self._towers: dict[Path, OnnxTower] = {}
         self.name = name
         self.revision = revision or folder.fingerprint()
         self.batch = options.batch or (USUAL_BATCH if len(self._providers) == 1 else _GPU_BATCH)
@@ -176,9 +198,10 @@ class OnnxClip(AttemptEmbedder):
     @cached_property
     def dim(self) -> int:
         """The length of the vectors: what a graph says, else what one run of it gives."""
-        for tower in (self._vision, self._text):
-            if tower is not None and tower.dim is not None:
-                return tower.dim
+        for path in filter(None, (self._folder.vision, self._folder.text)):
+            stated = self._tower(path, "picture").dim
+            if stated is not None:
+                return stated
         if self._folder.text is not None:
             return int(self.texts(["a"]).shape[1])
         return int(self.pictures([np.zeros((8, 8, 3), dtype=np.uint8)]).shape[1])
@@ -187,26 +210,12 @@ class OnnxClip(AttemptEmbedder):
     def side(self) -> int:
         return self._preprocess.side
 
-    def attempt_pictures(self, batch: Sequence[Pixels]) -> EmbeddingAttempt:
-        """The same, with failures by position."""
-        tower = self._needed(self._vision, "pictures", "picture tower")
-        name = _only(tower, "pixel_values")
-        self._check_size(tower, name)
-        raw = [
-            tower.run({name: np.stack(list(self._threads.map(self._preprocess, batch[start : start + self.batch])))})
-            for start in range(0, len(batch), self.batch)
-        ]
-        return as_attempt(_joined(raw))
-
     def attempt_texts(self, batch: Sequence[str]) -> EmbeddingAttempt:
         """The same, with failures by position, and which texts were cut."""
-        tower = self._needed(self._text, "texts", "text tower")
-        raw, cut = [], [np.zeros(0, dtype=bool)]
-        for start in range(0, len(batch), self.batch):
-            tokens = self._tokens(batch[start : start + self.batch], self._text_length(tower))
-            raw.append(tower.run(_feeds(tower, tokens)))
-            cut.append(tokens.cut)
-        return as_attempt(_joined(raw), np.concatenate(cut))
+        length = self._text_length
+        tokens = self._tokens(batch, length)
+        raw = self._batched(range(len(batch)), lambda part: self._text.run(_feeds(self._text, tokens, part)))
+        return as_attempt(raw, tokens.cut)
 
     def close(self) -> None:
         """End the threads that make pictures ready."""
@@ -216,16 +225,41 @@ class OnnxClip(AttemptEmbedder):
 
     # --- parts, each made when it is first needed ----------------------------------------------------------
 
-    @cached_property
-    def _vision(self) -> OnnxTower | None:
-        return self._load(self._folder.vision)
+    @property
+    def _vision(self) -> OnnxTower:
+        tower = self._tower(self._folder.vision, "picture")
+        self._check_size(tower, _only(tower, "pixel_values"))
+        return tower
 
-    @cached_property
-    def _text(self) -> OnnxTower | None:
-        return self._load(self._folder.text)
+    @property
+    def _text(self) -> OnnxTower:
+        return self._tower(self._folder.text, "text")
 
-    def _load(self, path: Path | None) -> OnnxTower | None:
-        return None if path is None else OnnxTower(path, self._providers, self._options.threads)
+    def _tower(self, path: Path | None, what: str) -> OnnxTower:
+        if path is None:
+            raise UserError(f"{self.name} can't embed {what}s: {self._folder.path} has no {what} tower.")
+        if path not in self._towers:
+            self._towers[path] = OnnxTower(path, self._providers, self._options.threads)
+        return self._towers[path]
+
+    def _find_gpu(self) -> GpuPreprocessor | None:
+        tower = self._vision
+        one_by_one = tower.fixed(_only(tower, "pixel_values"), 0) is not None
+        if tower.cuda is None or one_by_one or not can_resize(self._preprocess) or not has_cuda():
+            return None
+        return GpuPreprocessor(self._preprocess, tower.cuda, nvjpeg(tower.cuda))
+
+    def _features(self, made: Tensor) -> NDArray[np.float32]:
+        tower = self._vision
+        return tower.run_tensor(_only(tower, "pixel_values"), made)
+
+    def _features_of(self, part: Sequence[Pixels]) -> NDArray[np.float32]:
+        tower = self._vision
+        return tower.run({_only(tower, "pixel_values"): np.stack(list(self._threads.map(self._preprocess, part)))})
+
+    def _move_to_cpu(self) -> None:
+        self._providers = [_CPU]
+        self._towers.clear()
 
     @cached_property
     def _preprocess(self) -> Preprocess:
@@ -237,8 +271,7 @@ class OnnxClip(AttemptEmbedder):
         if folder.tokenizer is None:
             raise UserError(f"{folder.path} has no tokenizer.json, so texts can't be read.", "put the model's there")
         settings, config = folder.settings.get("tokenizer_config.json", {}), folder.settings.get("config.json", {})
-        tower = self._needed(self._text, "texts", "text tower")
-        limit = text_limit(settings, config, tower.fixed(_only(tower, "input_ids"), 1))
+        limit = text_limit(settings, config, self._text.fixed(_only(self._text, "input_ids"), 1))
         if limit is None:
             raise UserError(
                 f"{folder.path} does not say how long a text may be.",
@@ -252,11 +285,6 @@ class OnnxClip(AttemptEmbedder):
             self._pool = ThreadPoolExecutor(self._options.threads or cores(), "sightline-preprocess")
         return self._pool
 
-    def _needed(self, tower: OnnxTower | None, what: str, missing: str) -> OnnxTower:
-        if tower is None:
-            raise UserError(f"{self.name} can't embed {what}: {self._folder.path} has no {missing}.")
-        return tower
-
     def _check_size(self, tower: OnnxTower, name: str) -> None:
         """A settings file of another model would make every call fail, in words that nobody understands."""
         wanted, made = (tower.fixed(name, 2), tower.fixed(name, 3)), self._preprocess.size
@@ -266,16 +294,19 @@ class OnnxClip(AttemptEmbedder):
                 f"put the model's own preprocessor_config.json into {self._folder.path}",
             )
 
-    def _text_length(self, tower: OnnxTower) -> int | None:
+    @property
+    def _text_length(self) -> int | None:
         """Padded to the longest text where the graph knows a mask, else always to the length it was trained at."""
+        tower = self._text
         return None if "attention_mask" in tower.inputs and tower.fixed("input_ids", 1) is None else self._tokens.limit
 
 
-def _feeds(tower: OnnxTower, tokens: Tokenised) -> dict[str, np.ndarray]:
-    known = {"input_ids": tokens.ids, "attention_mask": tokens.mask}
+def _feeds(tower: OnnxTower, tokens: Tokenised, part: Sequence[int]) -> dict[str, NDArray[np.int64]]:
+    """What the tower takes of these texts."""
+    known = {"input_ids": tokens.ids[part], "attention_mask": tokens.mask[part]}
     strange = [name for name in tower.inputs if name not in known]
     if strange and len(tower.inputs) == 1:
-        return {strange[0]: tokens.ids}
+        return {strange[0]: known["input_ids"]}
     if strange:
         raise UserError(f"{tower.path} wants {strange[0]}, which is not known here.", "export it without that input")
     return {name: known[name] for name in tower.inputs}
@@ -288,7 +319,3 @@ def _only(tower: OnnxTower, usual: str = "") -> str:
     raise UserError(
         f"{tower.path} takes {', '.join(tower.inputs)}; one input was expected.", "export the two towers apart"
     )
-
-
-def _joined(parts: Sequence[Vectors]) -> Vectors:
-    return np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.float32)

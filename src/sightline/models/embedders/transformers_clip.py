@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import logging
-import threading
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -19,21 +17,18 @@ from pydantic import Field
 from sightline.config.section import StrictModel
 from sightline.errors import UserError, needs_extra
 from sightline.io.files import sha256_of
-from sightline.models.embedders.base import USUAL_BATCH, AttemptEmbedder, EmbeddingAttempt, as_attempt
+from sightline.models.embedders.base import USUAL_BATCH, EmbeddingAttempt, as_attempt
+from sightline.models.embedders.gpu_embedder import GpuEmbedder
 from sightline.models.embedders.gpu_preprocessor import GpuPreprocessor, can_resize, nvjpeg
-from sightline.models.embedders.pixels import JpegFile
-from sightline.models.embedders.preprocessor import is_long, read_preprocessor, text_limit
+from sightline.models.embedders.preprocessor import read_preprocessor, text_limit
 from sightline.models.failures import clip
 from sightline.models.protocols import Pixels
-from sightline.types import Failure
 
 _GPU_BATCH = 512
 _USUAL_LIMIT = 77
 """Tokens of the longest text of CLIP, for a model that states no limit."""
 _SIDES = ("height", "width", "shortest_edge", "longest_edge")
 _WEIGHTS = ("*.safetensors", "*.bin")
-_FOR_PIXELS = Failure("not decoded", "the GPU's decoder refused it")
-_log = logging.getLogger(__name__)
 
 
 class TransformersOptions(StrictModel):
@@ -46,17 +41,17 @@ class TransformersOptions(StrictModel):
     batch: int | None = Field(None, ge=1, description="Inputs at a time.")
 
 
-class TransformersClip(AttemptEmbedder):
+class TransformersClip(GpuEmbedder):
     """An embedder from a folder or by its name on the hub; never runs code that comes with a model."""
 
     def __init__(self, model: str, *, options: TransformersOptions | None = None, local_only: bool = False) -> None:
         self._options = options = options or TransformersOptions()
+        super().__init__(options.device)
         with needs_extra(f"transformers:{model}", "transformers"):
             self._torch, self._transformers = (importlib.import_module(name) for name in ("torch", "transformers"))
         folder = Path(model).expanduser()
         self._source = str(folder) if folder.is_dir() else model
         self._local_only = local_only
-        self._own = threading.local()
         self._device = self._find_device(options.device)
         self.batch = options.batch or (USUAL_BATCH if self._device == "cpu" else _GPU_BATCH)
         self.name = f"transformers:{folder.resolve().name if folder.is_dir() else model}"
@@ -83,32 +78,6 @@ class TransformersClip(AttemptEmbedder):
         ]
         return 2 * max((int(side) for side in sides if side), default=512)
 
-    def attempt_pictures(self, batch: Sequence[Pixels]) -> EmbeddingAttempt:
-        """The same, with failures by position."""
-        return as_attempt(self._batched(batch, self._from_pixels))
-
-    @property
-    def reads_jpegs(self) -> bool:
-        """Can the GPU decode JPEG files here?"""
-        return self._gpu is not None and self._gpu.decode is not None
-
-    def attempt_jpegs(self, batch: Sequence[JpegFile]) -> EmbeddingAttempt:
-        """The same from JPEG files, on a stream of the GPU that is this thread's own."""
-        cuda = self._torch.cuda
-        if self._device.startswith("cuda") and not hasattr(self._own, "stream"):
-            self._own.stream = cuda.Stream(self._device)
-        try:
-            with cuda.stream(getattr(self._own, "stream", None)):
-                return as_attempt(self._batched(batch, self._from_jpegs))
-        except self._torch.AcceleratorError as error:
-            self._leave_gpu(error)
-        except RuntimeError as error:  # The decoder does not say which file it refused: halves tell.
-            if len(batch) > 1:
-                half = len(batch) // 2
-                return _joined(self.attempt_jpegs(batch[:half]), self.attempt_jpegs(batch[half:]))
-            _log.debug("%s: %s", self.name, error)
-        return EmbeddingAttempt(np.zeros((len(batch), 0), np.float32), dict.fromkeys(range(len(batch)), _FOR_PIXELS))
-
     def attempt_texts(self, batch: Sequence[str]) -> EmbeddingAttempt:
         """The same, with failures by position, and which texts were cut."""
         tokenizer, limit = self._tokenizer, self._text_limit
@@ -116,7 +85,7 @@ class TransformersClip(AttemptEmbedder):
         # SigLIP was trained on texts of one length; CLIP does not mind it.
         options = {"padding": "max_length", "truncation": True, "max_length": limit, "return_tensors": "pt"}
         raw = self._batched(
-            batch, lambda part: self._loaded.get_text_features(**self._moved(tokenizer(list(part), **options)))
+            batch, lambda part: self._run(self._loaded.get_text_features, tokenizer(list(part), **options))
         )
         return as_attempt(raw, np.array(lengths, dtype=np.int64) > limit)
 
@@ -184,9 +153,7 @@ class TransformersClip(AttemptEmbedder):
             moved[name] = tensor.to(self._loaded.dtype) if tensor.is_floating_point() else tensor
         return moved
 
-    @cached_property
-    def _gpu(self) -> GpuPreprocessor | None:
-        """None without a GPU of NVIDIA, and where only the model's own code knows what to do with a picture."""
+    def _find_gpu(self) -> GpuPreprocessor | None:
         if not self._device.startswith("cuda"):
             return None
         try:
@@ -195,50 +162,23 @@ class TransformersClip(AttemptEmbedder):
             return None
         return GpuPreprocessor(preprocess, self._device, nvjpeg(self._device)) if can_resize(preprocess) else None
 
-    def _from_pixels(self, part: Sequence[Pixels]) -> Any:
-        if self._gpu is not None and not any(is_long(*pixels.shape[:2]) for pixels in part):
-            return self._of_inputs({"pixel_values": self._gpu.from_pixels(part)})
+    def _features(self, made: Any) -> NDArray[np.float32]:
+        return self._of_inputs({"pixel_values": made})
+
+    def _features_of(self, part: Sequence[Pixels]) -> NDArray[np.float32]:
         pictures = [Image.fromarray(pixels) for pixels in part]
         return self._of_inputs(self._picture_processor(pictures, return_tensors="pt"))
 
-    def _from_jpegs(self, part: Sequence[JpegFile]) -> Any:
-        assert self._gpu is not None
-        return self._of_inputs({"pixel_values": self._gpu.from_jpegs(part)})
+    def _of_inputs(self, inputs: Mapping[str, Any]) -> NDArray[np.float32]:
+        return self._run(self._loaded.get_image_features, inputs)
 
-    def _of_inputs(self, inputs: Mapping[str, Any]) -> Any:
-        return self._loaded.get_image_features(**self._moved(inputs))
-
-    def _leave_gpu(self, error: Exception) -> None:
-        _log.warning("%s: the GPU failed (%s); going on with the CPU", self.name, clip(str(error)))
-        self._device, self._gpu = "cpu", None
-        self._loaded = self._load()
-
-    def _batched(self, batch: Sequence[Any], features: Any) -> NDArray[np.float32]:
-        parts, step = [], self.batch  # Which a full memory may change meanwhile.
+    def _run(self, tower: Any, inputs: Mapping[str, Any]) -> NDArray[np.float32]:
         with self._torch.inference_mode():
-            for start in range(0, len(batch), step):
-                parts += self._halved(batch[start : start + step], features)
-        return np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.float32)
-
-    def _halved(self, part: Sequence[Any], features: Any) -> list[NDArray[np.float32]]:
-        """The features of a part, in halves where the memory of the device does not suffice."""
-        try:
-            found = features(part)
+            found = tower(**self._moved(inputs))
             # Since transformers 5 the features come inside an output object.
-            return [getattr(found, "pooler_output", found).float().cpu().numpy()]
-        except self._torch.OutOfMemoryError:
-            if len(part) == 1:
-                raise
-        half = len(part) // 2
-        if half < self.batch:
-            self.batch = half
-            _log.warning("%s: the GPU's memory is full; %d inputs at a time from now on", self.name, half)
-        return [found for some in (part[:half], part[half:]) for found in self._halved(some, features)]
+            features: NDArray[np.float32] = getattr(found, "pooler_output", found).float().cpu().numpy()
+        return features
 
-
-def _joined(first: EmbeddingAttempt, second: EmbeddingAttempt) -> EmbeddingAttempt:
-    """One after the other; rows of an attempt in which all failed have no length of their own."""
-    dim = max(first.vectors.shape[1], second.vectors.shape[1])
-    rows = [part.vectors if part.vectors.shape[1] else np.zeros((len(part.vectors), dim)) for part in (first, second)]
-    later = {at + len(first.vectors): failure for at, failure in second.failures.items()}
-    return EmbeddingAttempt(np.concatenate(rows, dtype=np.float32), {**first.failures, **later})
+    def _move_to_cpu(self) -> None:
+        self._device = "cpu"
+        self._loaded = self._load()

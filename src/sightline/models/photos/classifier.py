@@ -6,22 +6,16 @@ The square is the middle of the picture, upright, 260 × 260 pixels.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from sightline.corpus import metadata
-from sightline.corpus.pixels import RefusedError, load_rgb, read_file, upright
 from sightline.errors import UserError
-from sightline.models.failures import failure
 from sightline.models.photos.onnx_graph import Graph, dtype_number
 from sightline.models.photos.weight_files import Tensors
-from sightline.models.pictures import open_one
 from sightline.models.protocols import Pixels
-from sightline.types import Failure
 
 SIDE = 260
 POOLED, CLASSES = 1280, 1000
@@ -128,19 +122,6 @@ def square_of(pixels: Pixels) -> Pixels:
     if array.size == 0:
         raise UserError(f"a picture has no pixels ({array.shape[0]} × {array.shape[1]}).", "leave it out")
     return _middle(Image.fromarray(np.ascontiguousarray(array)))
-
-
-def read_square(path: Path) -> Pixels | Failure:
-    """The square of a picture file, decoded no larger than needed; a file that gives no picture is a failure."""
-    try:
-        data = read_file(path)
-        image = open_one(data)
-        turned = metadata.read_facts(image).orientation
-        scale = SHORTER / min(image.size)
-        small = load_rgb(image, data, (round(image.width * scale), round(image.height * scale)))
-        return np.ascontiguousarray(upright(_middle(small), turned))
-    except RefusedError as refused:
-        return failure("bad-picture", f"{path}: {refused}")
 
 
 def _middle(image: Image.Image) -> Pixels:

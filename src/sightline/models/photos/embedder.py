@@ -21,7 +21,7 @@ from sightline.config.section import StrictModel
 from sightline.errors import UserError
 from sightline.models.embedders.base import EmbeddingAttempt
 from sightline.models.failures import clip, failure
-from sightline.models.photos.classifier import CLASSES, POOLED, SHORTER, read_square, square_of
+from sightline.models.photos.classifier import CLASSES, POOLED, SHORTER, square_of
 from sightline.models.photos.joint_vectors import Joiner
 from sightline.models.photos.networks import Head, Networks, find_networks, networks_of, revision_of
 from sightline.models.photos.onnx_session import OnnxNetwork, on_all_cores
@@ -120,13 +120,6 @@ class Photos:
             if not text.strip():
                 raise UserError(f"text {number} of {len(batch)} is empty.", "say what the picture shows")
         return self.attempt_texts(batch).vectors
-
-    def picture_files(self, paths: Sequence[Path]) -> list[NDArray[np.float32] | Failure]:
-        """One unit-length vector for each file, decoded no larger than needed; or why there is none."""
-        squares = on_all_cores(read_square, paths, self._threads)
-        good = [square for square in squares if not isinstance(square, Failure)]
-        vectors = iter(self._see_squares(good).vectors)
-        return [square if isinstance(square, Failure) else next(vectors) for square in squares]
 
     def see(self, batch: Sequence[Pixels]) -> ClassifiedPictures:
         """Scores of the classes, and vectors."""

@@ -9,7 +9,7 @@ head. Products with a picture's vector are then, up to a factor of the text's ow
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 import numpy as np
@@ -80,12 +80,16 @@ class Joiner:
     def __init__(self, class_vectors: NDArray[np.float32], joining: Joining = JOINING) -> None:
         self._joining = joining
         self._texts = class_vectors
-        self._classes = _class_vectors(class_vectors)
 
     def pictures(self, logits: NDArray[np.float32], head: NDArray[np.float32] | None) -> Vectors:
         """A row for each picture."""
         names = unit(softmax(logits / self._joining.temperature) @ self._classes)
         return names if head is None else unit(np.concatenate([head, names], axis=1))
+
+    @cached_property
+    def _classes(self) -> Vectors:
+        """Of no use to texts, which are asked for by searches."""
+        return _class_vectors(self._texts)
 
     def texts(self, words: NDArray[np.float32], head: NDArray[np.float32] | None) -> Vectors:
         """A row for each text."""

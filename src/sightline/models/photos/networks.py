@@ -14,7 +14,7 @@ import secrets
 import shutil
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -139,6 +139,7 @@ class Networks:
             self.folder.rmdir()
 
 
+@cache
 def revision_of(with_head: bool) -> str:
     """Changes with anything that changes a vector."""
     digest = hashlib.sha256(f"{_VERSION} {JOINING} {CLASSIFIER.sha256} {ENCODER.sha256} {class_texts()}".encode())

@@ -1,11 +1,12 @@
 """An approximate index (faiss, IVF with bytes) over the exact one, for a million vectors and more.
 
 The vectors lie as in the exact store, which answers what is limited to few rows by `within`, looks at what is new, and
-gives the true scores of what the approximate index found. Of many rows as many are looked at as of all without a limit:
-the fewer are left, the more lists are probed. How many lists are probed is chosen when the index is built: the
-fewest at which the share of true neighbours found surely reaches `recall`, for a sample of the vectors themselves and
-for each kind of query that it was told to `expect`. Pictures find each other in few lists; a text lies apart from all
-pictures, and its neighbours in many. So each kind of query is tried by itself, and the worst of them decides.
+gives the true scores of what the approximate index found. Among many rows the lists are asked for more, and what is not
+among these rows is dropped; the fewer are left, the more lists are probed. How many are probed without a limit is
+chosen when the index is built: the fewest at which the share of true neighbours found surely reaches `recall`, for a
+sample of the vectors themselves and for each kind of query that it was told to `expect`. Pictures find each other in
+few lists; a text lies apart from all pictures, and its neighbours in many. So each kind of query is tried by itself,
+and the worst of them decides.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from sightline.retrieval.vector_stores.base import (
     Queries,
     RankedRows,
     Rows,
+    as_rows,
     checked_queries,
     joined,
 )
@@ -119,14 +121,6 @@ class IvfState:
     sums: tuple[int, ...] = ()
 
 
-class _Limit(NamedTuple):
-    """The slots that a search is limited to, as faiss is told of them; `held` is what faiss only points to."""
-
-    places: Places
-    parameters: Any
-    held: tuple[object, ...]
-
-
 class ApproximateIndex(ExactIndex):
     """Exact vectors with an IVF index above them; `built` is how it answers, None while answers are exact."""
 
@@ -183,12 +177,11 @@ class ApproximateIndex(ExactIndex):
     def nearest(self, queries: Vectors, k: int, within: Rows | None = None) -> Nearest:
         """About the k nearest for each query, of all or of the rows `within`; exactly those where these are few."""
         self.slots.refresh()
-        few = within is not None and len(within) < self._least
+        limit = None if within is None else as_rows(within)
+        few = limit is not None and len(limit) < self._least
         if few or self._index is None or self._stale():
-            return super().nearest(queries, k, within)
-        asked = checked_queries(queries, self.dim, k)
-        limit = None if within is None else self._limit(self.places(within))
-        best = [self._near(query, k, limit) for query in asked]
+            return super().nearest(queries, k, limit)
+        best = [self._near(query, k, limit) for query in checked_queries(queries, self.dim, k)]
         return Nearest([each.rows for each in best], [each.scores for each in best])
 
     def flush(self) -> None:
@@ -206,36 +199,37 @@ class ApproximateIndex(ExactIndex):
 
     # --- answers ----------------------------------------------------------------------------------------------
 
-    def _limit(self, places: Places) -> _Limit:
+    def _near(self, query: NDArray[np.float32], k: int, within: Rows | None = None) -> RankedRows:
         assert self._built is not None
-        faiss, known = self._faiss, self._built.slots
-        allowed = np.zeros(known, bool)
-        allowed[places[: np.searchsorted(places, known)]] = True
-        bits = np.packbits(allowed, bitorder="little")
-        lists = min(self._built.nlist, math.ceil(self._index.nprobe * math.sqrt(known / max(1, len(places)))))
-        selector = faiss.IDSelectorBitmap(bits)
-        return _Limit(places, faiss.SearchParametersIVF(nprobe=lists, sel=selector), (bits, selector))
-
-    def _near(self, query: NDArray[np.float32], k: int, limit: _Limit | None = None) -> RankedRows:
-        assert self._built is not None
-        slots, asked = self.slots, _WIDER * k
-        places = None if limit is None else limit.places
+        slots = self.slots
+        # Picked by their rows afterwards: for faiss to look up each vector takes longer than its product.
+        times = 1.0 if within is None else max(1.0, len(slots) / len(within))
+        asked, lists = math.ceil(_WIDER * k * times), math.ceil(self._index.nprobe * math.sqrt(times))
         while True:
-            chosen = self._probed(query, asked, limit)
-            best = merged(slots, query, k, NOTHING, chosen)
+            found = self._probed(query, asked, lists)
+            best = merged(slots, query, k, NOTHING, self._among(found, within))
             # Removed and replaced ones are still in the lists, and take up room among the candidates.
             if len(best.rows) == k:
                 break
-            if len(chosen) < asked:  # The probed lists hold no more: so many are asked for that all must be looked at.
+            if len(found) < asked:  # The probed lists hold no more: so many are asked for that all must be looked at.
+                places = None if within is None else self.places(within)
                 return nearest_slots(slots, query[None], k, places)[0]
             asked *= 4
-        first = self._built.slots
-        new = np.arange(first, slots.used) if places is None else places[np.searchsorted(places, first) :]
+        new = self._among(np.arange(self._built.slots, slots.used), within)
         return joined(best, nearest_slots(slots, query[None], k, new)[0], k) if len(new) else best
 
-    def _probed(self, query: NDArray[np.float32], n: int, limit: _Limit | None) -> NDArray[np.int64]:
-        _, found = self._index.search(query[None], n, params=None if limit is None else limit.parameters)
-        chosen: NDArray[np.int64] = np.sort(found[0][found[0] >= 0])
+    def _among(self, places: Places, within: Rows | None) -> Places:
+        """Those whose rows are asked for."""
+        if within is None or not len(places):
+            return places
+        rows = self.slots.row_of[places]
+        chosen: Places = places[within[np.minimum(np.searchsorted(within, rows), len(within) - 1)] == rows]
+        return chosen
+
+    def _probed(self, query: NDArray[np.float32], n: int, lists: int) -> Places:
+        parameters: Any = self._faiss.SearchParametersIVF
+        _, found = self._index.search(query[None], n, params=parameters(nprobe=lists))
+        chosen: Places = np.sort(found[0][found[0] >= 0])
         return chosen
 
     def _stale(self) -> bool:
