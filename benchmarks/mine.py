@@ -36,7 +36,7 @@ from sightline.mining.questions import QuestionSettings, follow_clues, starts
 from sightline.mining.records import Clue, ClueKind, DraftVerdict
 from sightline.pictures import scan
 from sightline_world.histories import read_history, read_shots, read_world, write_history
-from sightline_world.tasks.album import ANY, Album, Trait
+from sightline_world.tasks.album import ANY, TaskAlbum, Trait
 from sightline_world.truth import ShotTruth, SyntheticHistory
 from sightline_world.web import FactBase, world_web
 from sightline_world.web.properties import PROPERTIES
@@ -57,7 +57,7 @@ class Judged:
 
 def truth_graph(life: SyntheticHistory, shots: Sequence[ShotTruth], taken: Iterable[str]) -> MemoryGraph:
     """What is true of the photos of a mined history, as a graph: every clue is certain, or in doubt by itself alone."""
-    album = Album(life, shots)
+    album = TaskAlbum(life, shots)
     history = set(taken)
     towns = {town.name: town for town in life.towns}
     photos = {
@@ -90,7 +90,7 @@ def _event(shot: ShotTruth) -> str:
     return shot.event or f"between events, {shot.when.date()}"
 
 
-def _clues(album: Album) -> Iterator[Clue]:
+def _clues(album: TaskAlbum) -> Iterator[Clue]:
     for trait, sight in album.sights.items():
         named = _named(trait)
         if named is None:
