@@ -36,6 +36,10 @@ class UserError(SightlineError):
     """The user's input can't be used as it is; `fix` says what to do."""
 
 
+class StorageError(UserError):
+    """What is stored can't be used: the fault of the disk or a file, whoever asked for it."""
+
+
 class StoppedError(SightlineError):
     """Stopped by a budget or a limit; what was done so far is valid."""
 
