@@ -128,6 +128,7 @@ def install(place: str, kind: str, at: int | None, stop: str | None, report: str
         reading, writing = os.pipe()  # What is typed does not end before the answer is there.
         os.write(writing, typed := os.pread(0, 1 << 15, 0))
         os.dup2(reading, 0)
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # Shells start what runs in the background without.
         threading.Thread(target=_interrupt, args=(stop, typed, writing), daemon=True).start()
 
     def finish() -> None:
@@ -205,11 +206,12 @@ def _replacements(faults: Faults) -> Iterator[tuple[Any, str, Callable[..., Any]
 
 
 def _name_of(number: int) -> str:
-    """The file behind a descriptor, so that output to a terminal or a pipe never fails."""
+    """The file behind a descriptor; what is none (a terminal, a pipe, a connection) never fails."""
     try:
-        return os.readlink(f"/proc/self/fd/{number}")
+        name = os.readlink(f"/proc/self/fd/{number}")
     except OSError:
         return os.devnull
+    return name if os.path.isabs(name) else os.devnull
 
 
 def _checked(

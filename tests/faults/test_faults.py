@@ -30,8 +30,8 @@ OURS = ("workspace/", "thinking/", "colors/", "questions/", "graded", "steps/", 
 """What holds checksums. Configurations, stage files and pictures are also edited by people, and benchmark.json is."""
 SAYS_SO = re.compile(
     r"damaged|changed after|changed-run|can't be read|can't be used|was brought up to date|not what was written"
-    r"|set aside|ends in the middle|expected JSON|\"sound\": false"
-    r"|\d+ (?:failed|skipped|left out|without a reply)|no.reply|bad-picture|unreadable|truncated|not a picture"
+    r"|set aside|ends in the middle|That did not work|expected JSON|\"sound\": false"
+    r"|failed on \d+ task|\d+ (?:failed|skipped|left out|without a reply)|no.reply|bad-picture|unreadable|truncated|not a picture"
 )
 """A result that is another says so: what was damaged, or how many were left out and why."""
 TEXTS = (".json", ".jsonl", ".csv", ".md", ".txt", ".toml")
@@ -175,15 +175,16 @@ def _same_files(now: Found, wanted: Found) -> Found:
 
 
 def _resumed(one: Found) -> Found:
-    """Without what is truly another after a stop: what was paid this time, and in how many shards the output lies."""
+    """Without what is truly another after a stop: what was paid this time, what was made twice, and shards."""
     files: dict[str, Any] = {}
     for name, content in one.files.items():
         if name.endswith(".jsonl"):
             shards = re.sub(r"-\d{5}\.jsonl$", "-*.jsonl", name)
             lines = content if isinstance(content, list) else [json.dumps(content, sort_keys=True)]
-            files[shards] = sorted([*files.get(shards, ()), *lines])
+            kept = {re.sub(r'"from_journal": (?:true|false)(?:, )?', "", line) for line in lines}
+            files[shards] = sorted({*files.get(shards, ()), *(line for line in kept if '"stage": "index' not in line)})
         elif isinstance(content, dict):
-            files[name] = {key: value for key, value in content.items() if key != "usd"}
+            files[name] = {key: value for key, value in content.items() if key not in ("usd", "after")}
         else:
             files[name] = re.sub(r" in \d+ shards?", "", content) if isinstance(content, str) else content
     return replace(one, files=files)

@@ -17,7 +17,7 @@ import orjson
 from sightline.agent.state import AgentState
 from sightline.agent.tools.base import Observation, Tool, mistake
 from sightline.agent.trajectory import Recorder, Use
-from sightline.errors import SightlineError, StoppedError, nearest
+from sightline.errors import SightlineError, StoppedError, StorageError, nearest
 from sightline.types import ImagePart, Json, Message, ToolCall
 
 _MARK = re.compile(r"<(?=\s*/?\s*observation\b)", re.IGNORECASE)
@@ -134,7 +134,7 @@ class Toolbelt:
             return mistake(arguments)
         try:
             return await tool.call(arguments, self._state)
-        except StoppedError:
+        except (StoppedError, StorageError):
             raise
         except SightlineError as error:
             return mistake(error.message)

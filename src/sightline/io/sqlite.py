@@ -137,7 +137,9 @@ def read_database(
         database = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=not any_thread)
         found = database.execute("PRAGMA user_version").fetchone()[0]
     except sqlite3.DatabaseError as error:
-        raise StorageError(f"{path} can't be read: {error}.", fix) from None
+        raise StorageError(
+            f"{path} can't be read: {error}.", _MAKE_ROOM if error_kind(error) in _NO_ROOM else fix
+        ) from None
     if found != version:
         raise UserError(
             f"{path} is of another version of Sightline (schema {found}, not {version}) and can't be written.",
