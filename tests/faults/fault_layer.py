@@ -18,6 +18,7 @@ import sqlite3
 import sys
 import threading
 import time
+import traceback
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable, Iterator
@@ -44,6 +45,7 @@ class Faults:
         self.place, self.kind, self.at = os.path.realpath(place) + os.sep, kind, at
         self.count = 0
         self.happened = False
+        self.where = ""
         self.jump = 0.0
         self.read: set[str] = set()
         self._loaded = frozenset(sys.modules)
@@ -64,6 +66,8 @@ class Faults:
         if self.at is None or self.count <= self.at or self.happened:
             return False
         self.happened = True
+        frames = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in traceback.extract_stack()]
+        self.where = " ".join(frame for frame in frames if not frame.startswith("fault_layer"))[-300:]
         if self.kind == "slow":
             time.sleep(0.05)
         if self.kind == "clock":
@@ -88,7 +92,13 @@ class Faults:
 
     def told(self) -> dict[str, Any]:
         modules = [name for name in sys.modules if name not in self._loaded]
-        return {"count": self.count, "happened": self.happened, "read": sorted(self.read), "modules": modules}
+        return {
+            "count": self.count,
+            "happened": self.happened,
+            "where": self.where,
+            "read": sorted(self.read),
+            "modules": modules,
+        }
 
 
 def damage(path: Path, kind: str, rng: Random) -> bool:

@@ -31,7 +31,8 @@ OURS = ("workspace/", "thinking/", "colors/", "questions/", "graded", "steps/", 
 SAYS_SO = re.compile(
     r"damaged|changed after|changed-run|can't be read|can't be used|was brought up to date|not what was written"
     r"|set aside|ends in the middle|That did not work|expected JSON|\"sound\": false"
-    r"|failed on \d+ task|\d+ (?:failed|skipped|left out|without a reply)|no.reply|bad-picture|unreadable|truncated|not a picture"
+    r"|failed on \d+ task"
+    r"|\d+ (?:failed|skipped|left out|without a reply)|no.reply|bad-picture|unreadable|truncated|not a picture"
 )
 """A result that is another says so: what was damaged, or how many were left out and why."""
 TEXTS = (".json", ".jsonl", ".csv", ".md", ".txt", ".toml")
@@ -208,6 +209,7 @@ def _failing(
     kind = rng.choice(RUNTIME)
     at = rng.randrange(max(1, counts.get(kind, counts["EIO"])))
     done = place.run(command, kind, at)
+    where = place.told.get("where")
     if not place.told.get("happened", True):
         return False, None
     said = judge(done, _same_files(found(place, done), wanted), wanted, command)
@@ -218,7 +220,7 @@ def _failing(
         same = replace(_same_files(now, before), printed=before.printed)
         said = judge(again, same, before, command, strict=not command.stdin)
         said = said and f"after {done.stderr}run again: {said}"
-    return True, said and f"{kind} at {at}: {said}"
+    return True, said and f"{kind} at {at} ({where}): {said}"
 
 
 @pytest.mark.parametrize("name", QUICK)

@@ -53,6 +53,16 @@ def test_a_changed_prediction_is_noticed_by_whoever_prints_a_score(scored: tuple
     assert CHANGED_RUN in {warning.code for warning in compared.warnings}
 
 
+def test_whoever_reads_a_changed_run_is_warned(scored: tuple[Path, Path], caplog: pytest.LogCaptureFixture) -> None:
+    """Also what prints no score: extend, difficulty, a system that cuts another's run."""
+    _, run = scored
+    read_run(run)
+    assert caplog.text == ""
+    spoil(run / "run.json", '"concurrency"', '"aoncurrency"')
+    read_run(run)
+    assert "run.json changed after it was written; see sightline validate" in caplog.text
+
+
 def test_the_scores_themselves_and_the_ledger_are_held_against_their_checksums(scored: tuple[Path, Path]) -> None:
     bench, run = scored
     spoil(run / "ledger.jsonl", '"run"', '"ran"')

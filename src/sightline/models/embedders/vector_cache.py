@@ -125,7 +125,8 @@ class VectorCache:
         if not len(rows) or len(missing) == len(rows):
             return CachedVectors(np.zeros((len(rows), space.dim), dtype=np.float32), missing)
         vectors = _take(self._map(space, int(rows.max()) + 1), rows)
-        self._check(space, ((found[key], vector) for key, vector in zip(keys, vectors, strict=True) if key in found))
+        read = zip(keys, np.asarray(vectors), strict=True)
+        self._check(space, ((found[key], vector) for key, vector in read if key in found))
         return CachedVectors(vectors, missing)
 
     def has(self, key: bytes, embedder: EmbedderIdentity) -> bool:
