@@ -96,6 +96,14 @@ def explain_fault(error: Exception) -> UserError | None:
     return UserError(said, f"check its disk, and whether another program locks it; what is damaged is mended by {mend}")
 
 
+def refuse_disk_fault(error: BaseException) -> None:
+    """Raise what a full, broken or read-only disk caused as such, where other faults are a damaged file's."""
+    if isinstance(error, OSError) and error.errno in (errno.EIO, errno.EROFS, errno.ENOSPC, errno.EDQUOT):
+        fault = explain_fault(error)
+        assert fault is not None
+        raise StorageError(fault.message, fault.fix) from error
+
+
 def require_at_least(least: float, **given: float | None) -> None:
     """Refuse parameters that are not numbers, or too small; one that is None was not given."""
     for name, value in given.items():
