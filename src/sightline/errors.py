@@ -78,7 +78,7 @@ def explained(said: str, fix: str | None = None) -> Iterator[None]:
         raise UserError(f"{said}: {error.strerror or error}.", fix) from error
 
 
-def explain_fault(error: Exception) -> UserError | None:
+def explain_fault(error: BaseException) -> UserError | None:
     """What a disk or a database under the work met, and what to do; None for an error of another kind."""
     if isinstance(error, OSError):
         said, fix = f"{error.filename or 'the output'}: {error.strerror or error}.", READ_AGAIN
@@ -97,10 +97,9 @@ def explain_fault(error: Exception) -> UserError | None:
 
 
 def refuse_disk_fault(error: BaseException) -> None:
-    """Raise what a full, broken or read-only disk caused as such, where other faults are a damaged file's."""
-    if isinstance(error, OSError) and error.errno in (errno.EIO, errno.EROFS, errno.ENOSPC, errno.EDQUOT):
-        fault = explain_fault(error)
-        assert fault is not None
+    """Raise what a full, broken or read-only disk caused, or a database of ours, as such; other faults pass."""
+    of_disk = isinstance(error, OSError) and error.errno in (errno.EIO, errno.EROFS, errno.ENOSPC, errno.EDQUOT)
+    if (of_disk or type(error).__module__ == "sqlite3") and (fault := explain_fault(error)) is not None:
         raise StorageError(fault.message, fault.fix) from error
 
 

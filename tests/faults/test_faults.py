@@ -118,11 +118,14 @@ def judge(done: Outcome, now: Found, wanted: Found, command: FaultyCommand, *, s
 
 
 def _difference(name: str, wanted: Any, now: Any) -> str:
-    lines = [
-        (each if isinstance(each, str) else json.dumps(each, indent=1)).splitlines() if each is not None else []
-        for each in (wanted, now)
-    ]
-    return "\n".join(list(unified_diff(*lines, name, name, n=1, lineterm=""))[:_MOST_LINES])
+    lines = list(unified_diff(_lines(wanted), _lines(now), name, name, n=1, lineterm=""))
+    return "\n".join(lines[:_MOST_LINES])
+
+
+def _lines(content: Any) -> list[str]:
+    if content is None:
+        return []
+    return (content if isinstance(content, str) else json.dumps(content, indent=1)).splitlines()
 
 
 def under_faults(name: str, count: int, place: Place, tell: Callable[[str, object], None]) -> None:

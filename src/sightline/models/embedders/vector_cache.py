@@ -212,7 +212,7 @@ class VectorCache:
         """Refuse vectors that are not what was written, and forget them; note the checksums of older ones."""
         damaged, unsealed = [], []
         for known, vector in found:
-            now = checksum(vector)
+            now = checksum(vector.data)
             if known.sum is None:
                 unsealed.append((now, space.id, known.key))
             elif known.sum != now:
