@@ -139,7 +139,7 @@ def install(place: str, kind: str, at: int | None, stop: str | None, report: str
         os.write(writing, typed := os.pread(0, 1 << 15, 0))
         os.dup2(reading, 0)
         signal.signal(signal.SIGINT, signal.default_int_handler)  # Shells start what runs in the background without.
-        threading.Thread(target=_interrupt, args=(stop, typed, writing), daemon=True).start()
+        threading.Thread(target=_interrupt, args=(stop, typed, writing, (os.dup(1), os.dup(2))), daemon=True).start()
 
     def finish() -> None:
         with plain_write as file:
@@ -152,11 +152,14 @@ def _map_here(function: Callable[[Any], Any], items: Iterable[Any], **_: Any) ->
     return ((item, function(item)) for item in items)
 
 
-def _interrupt(stop: str, typed: bytes, writing: int) -> None:
-    """Wait for what a server says when it is ready, open the page that it names, and end it: by Ctrl-C or its input."""
+def _interrupt(stop: str, typed: bytes, writing: int, printed: tuple[int, int]) -> None:
+    """Wait for what a server says when it is ready, open the page that it names, and end it: by Ctrl-C or its input.
+
+    `printed` are copies of its descriptors: the MCP server turns its own aside.
+    """
     for _ in range(400):
         time.sleep(0.025)
-        said = b"".join(os.pread(number, 1 << 16, 0) for number in (1, 2)).decode(errors="replace")
+        said = b"".join(os.pread(number, 1 << 16, 0) for number in printed).decode(errors="replace")
         if found := re.search(stop, said):
             break
     else:
