@@ -163,8 +163,9 @@ class Place:
             list(command.arguments), self.folder, environment, stdin=command.stdin, fault=fault, load=self._modules
         )
         self.told = json.loads(self._told.read_text() or "{}")
-        # The next command need not load them again; of a library whose threads end with a fork each has its own.
-        self._modules = [name for name in self.told.get("modules", []) if name.partition(".")[0] not in WITH_THREADS]
+        # The next command need not load them again, but each has its own of a library whose threads end with a fork.
+        modules = [str(name) for name in self.told.get("modules", [])]
+        self._modules = [] if any(name.partition(".")[0] in WITH_THREADS for name in modules) else modules
         return done
 
 

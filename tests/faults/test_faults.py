@@ -31,7 +31,7 @@ OURS = ("workspace/", "thinking/", "colors/", "questions/", "graded", "steps/", 
 SAYS_SO = re.compile(
     r"damaged|changed after|changed-run|can't be read|can't be used|was brought up to date|not what was written"
     r"|set aside|ends in the middle|That did not work|is not up to date|expected JSON|\"sound\": false"
-    r"|failed on \d+ task"
+    r"|failed on \d+ task|\"isError\": ?true"
     r"|\d+ (?:failed|skipped|left out|without a reply)|no.reply|bad-picture|unreadable|truncated|not a picture"
 )
 """A result that is another says so: what was damaged, or how many were left out and why."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import signal
@@ -137,6 +138,25 @@ def test_a_damaged_vector_is_refused_forgotten_and_made_again(tmp_path: Path, is
         assert cache.missing(keys, WHO) == [6]
         cache.put_many(keys, vectors(*range(10)), WHO)
         np.testing.assert_array_equal(cache.get_many(keys, WHO).vectors, vectors(*range(10)))
+
+
+def test_rows_that_can_not_be_looked_at_are_not_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = Path.stat
+
+    def broken(path: Path, **named: bool) -> os.stat_result:
+        if path.suffix == ".f32":
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return plain(path, **named)
+
+    with VectorCache(tmp_path) as cache:
+        cache.put_many([key(1)], vectors(1), WHO)
+        with monkeypatch.context() as patch, pytest.raises(UserError, match="can't be read: Input/output error"):
+            monkeypatch.context() as patch,
+            pytest.raises(UserError, match=r"1\.f32 can't be read: Input/output error"),
+        ):
+            patch.setattr(Path, "stat", broken)
+            cache.missing([key(1)], WHO)
+        assert cache.missing([key(1)], WHO) == []
 
 
 def test_an_emptied_cache_is_damaged_and_not_a_new_one(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.english import counted
-from sightline.errors import StorageError, UserError, explained
+from sightline.errors import READ_AGAIN, StorageError, UserError, explained
 from sightline.io.checksums import checksum
 from sightline.io.files import PathLike
 from sightline.io.private import private_folder
@@ -189,7 +189,8 @@ class VectorCache:
         if found is None:
             return None
         space = VectorSpace(*found)
-        return space if self._is_whole(space) else self._shortened(space)
+        left = self._rows_on_disk(space)
+        return space if left >= space.rows else self._shortened(space, left)
 
     # --- the index ------------------------------------------------------------------------------------------
 
@@ -263,28 +264,19 @@ class VectorCache:
     def _map(self, space: VectorSpace, rows: int) -> Vectors:
         return np.memmap(self._file(space), dtype="<f4", mode="r", shape=(rows, space.dim))
 
-    def _is_whole(self, space: VectorSpace) -> bool:
-        if space.rows == 0:
-            return True
-        try:
-            return self._file(space).stat().st_size >= space.rows * space.dim * 4
-        except OSError:
-            return False
+    def _rows_on_disk(self, space: VectorSpace) -> int:
+        with explained(f"{self._file(space)} can't be read", READ_AGAIN):
+            try:
+                return self._file(space).stat().st_size // (space.dim * 4)
+            except FileNotFoundError:
+                return 0
 
-    def _shortened(self, space: VectorSpace) -> VectorSpace:
+    def _shortened(self, space: VectorSpace, left: int) -> VectorSpace:
         """Somebody took away rows (a workspace copied in part): forget them, so that they are made again."""
-        try:
-            left = self._file(space).stat().st_size // (space.dim * 4)
-        except OSError:
-            left = 0
-        begun = self.database.in_transaction
-        if not begun:
-            self.database.execute("BEGIN IMMEDIATE")
-        self.database.execute("DELETE FROM vectors WHERE space = ? AND row >= ?", (space.id, left))
-        self.database.execute("UPDATE spaces SET rows = min(rows, ?) WHERE id = ?", (left, space.id))
-        if not begun:
-            self.database.execute("COMMIT")
-        return VectorSpace(space.id, space.dim, min(space.rows, left))
+        with nullcontext() if self.database.in_transaction else transaction(self.database):
+            self.database.execute("DELETE FROM vectors WHERE space = ? AND row >= ?", (space.id, left))
+            self.database.execute("UPDATE spaces SET rows = min(rows, ?) WHERE id = ?", (left, space.id))
+        return VectorSpace(space.id, space.dim, left)
 
 
 def _take(mapped: Vectors, rows: NDArray[np.int64]) -> Vectors:
