@@ -151,9 +151,6 @@ def test_rows_that_can_not_be_looked_at_are_not_forgotten(tmp_path: Path, monkey
     with VectorCache(tmp_path) as cache:
         cache.put_many([key(1)], vectors(1), WHO)
         with monkeypatch.context() as patch, pytest.raises(UserError, match="can't be read: Input/output error"):
-            monkeypatch.context() as patch,
-            pytest.raises(UserError, match=r"1\.f32 can't be read: Input/output error"),
-        ):
             patch.setattr(Path, "stat", broken)
             cache.missing([key(1)], WHO)
         assert cache.missing([key(1)], WHO) == []
