@@ -93,4 +93,4 @@ def test_a_disk_without_room_for_a_new_database_is_said(tmp_path: Path) -> None:
     )
     words = [sys.executable, "-c", code, str(tmp_path / "x.sqlite")]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert "UserError" in done.stderr and "make room on its disk" in done.stderr
+    assert "StorageError" in done.stderr and "make room on its disk" in done.stderr

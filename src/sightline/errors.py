@@ -36,6 +36,10 @@ class UserError(SightlineError):
     """The user's input can't be used as it is; `fix` says what to do."""
 
 
+class StorageError(UserError):
+    """What is stored can't be used: the fault of the disk or a file, whoever asked for it."""
+
+
 class StoppedError(SightlineError):
     """Stopped by a budget or a limit; what was done so far is valid."""
 
@@ -74,7 +78,7 @@ def explained(said: str, fix: str | None = None) -> Iterator[None]:
         raise UserError(f"{said}: {error.strerror or error}.", fix) from error
 
 
-def explain_fault(error: Exception) -> UserError | None:
+def explain_fault(error: BaseException) -> UserError | None:
     """What a disk or a database under the work met, and what to do; None for an error of another kind."""
     if isinstance(error, OSError):
         said, fix = f"{error.filename or 'the output'}: {error.strerror or error}.", READ_AGAIN
@@ -90,6 +94,13 @@ def explain_fault(error: Exception) -> UserError | None:
         return UserError(said, "make room on its disk, and run the same command again: it goes on")
     repair = "sightline ledger --repair (journal), sightline index --rebuild (index), sightline scan (corpus)"
     return UserError(said, f"check its disk, and whether another program locks it; damage is repaired by {repair}")
+
+
+def refuse_disk_fault(error: BaseException) -> None:
+    """Raise what a full, broken or read-only disk caused, or a database of ours, as such; other faults pass."""
+    of_disk = isinstance(error, OSError) and error.errno in (errno.EIO, errno.EROFS, errno.ENOSPC, errno.EDQUOT)
+    if (of_disk or type(error).__module__ == "sqlite3") and (fault := explain_fault(error)) is not None:
+        raise StorageError(fault.message, fault.fix) from error
 
 
 def require_at_least(least: float, **given: float | None) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +32,8 @@ from sightline.agent.replay import recorded_settings
 from sightline.agent.settings import AgentSettings, TaskLimits
 from sightline.agent.tools.base import Observation
 from sightline.agent.trajectory import Memory, Recorder
-from sightline.errors import UserError
+from sightline.errors import StorageError, UserError
+from sightline.io.sqlite import ReadOnlyError
 from sightline.models.scripted import ScriptedModel
 from sightline.types import ChatReply, Choice, Failure, PictureSet, Text, Trace
 
@@ -113,6 +116,25 @@ def test_a_bad_call_is_told_and_the_work_goes_on(tmp_path: Path, name: str, argu
     assert said in tool_texts(server)[0] and tool_texts(server)[0].startswith("Error: ")
     assert answered.end.prediction == PictureSet(IDS[:2])
     assert next(recorder.trajectory().uses).error
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        OSError(errno.EIO, "Input/output error"),
+        sqlite3.OperationalError("disk I/O error"),
+        ReadOnlyError("the workspace can't be written: it is read-only.", "choose another --workspace"),
+    ],
+)
+def test_a_broken_disk_ends_the_work_and_is_not_told_to_the_model(tmp_path: Path, fault: Exception) -> None:
+    """The model would answer without the tool, and the score would be another without a word."""
+
+    def broken(*_: Any) -> Observation:
+        raise fault
+
+    with pytest.raises(StorageError, match=r"I/O error|Input/output error|read-only") as stopped:
+        run([calls(call("Broken", {})), DONE], tmp_path, [finder(), StubTool("Broken", broken)])
+    assert stopped.value.fix
 
 
 def test_a_model_that_never_stops_is_made_to_answer(tmp_path: Path) -> None:

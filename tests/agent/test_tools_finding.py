@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from sightline.agent.state import AgentState
 from sightline.agent.tools.base import Materials
 from sightline.agent.tools.registry import KINDS, STANDARD
 from sightline.retrieval.searcher import Searcher
+from sightline.retrieval.vector_stores.base import DamagedError
 from sightline.types import Picture
 
 HISTORY = ("ImageSearch", "GetMetadata", "FilterMetadata", "SimilarTo", "Combine", "Count", "Timeline", "Map")
@@ -50,6 +53,19 @@ def test_every_tool_has_a_schema_that_allows_nothing_else(materials: Materials) 
             schema: Any = made.spec.parameters
             assert made.spec.name == name and schema["additionalProperties"] is False
             assert set(schema["required"]) <= set(schema["properties"])
+
+
+def test_a_damaged_index_stops_the_work_and_is_not_told_to_the_model(tmp_path: Path) -> None:
+    """A model would answer without the search, and nobody would know why."""
+    workspace = index_of(tmp_path)
+    with Searcher.open(workspace, embedder=Colours()) as searcher:
+        path, materials = searcher.folder / "index.sqlite", materials_of(searcher)
+        with closing(sqlite3.connect(path)) as database, database:
+            database.execute("UPDATE rows SET picture = replace(picture, 'jpg', 'jpc')")
+        with pytest.raises(DamagedError, match=r"index\.sqlite is damaged: a picture's row is not what was written"):
+            call(tool("ImageSearch", materials), AgentState(), text="red")
+        with pytest.raises(DamagedError, match=r"index\.sqlite is damaged"), searcher.reading_table():
+            searcher.table.pictures(searcher.table.rows().tolist())
 
 
 def test_without_material_a_tool_is_not_offered() -> None:

@@ -55,6 +55,25 @@ def test_7_cached_tokens_are_counted_and_have_their_own_price(tmp_path: Path) ->
     assert done.usd == pytest.approx(calls * (200 * 10 + 800 * 1) / 1e6)
 
 
+def test_what_failed_calls_cost_is_counted_too(tmp_path: Path) -> None:
+    config = judging_config()
+    prices = {"judge": {"input": 10.0, "output": 100.0}}
+    project = ready(tmp_path, type(config).model_validate({**config.model_dump(), "prices": prices}))
+    cut: list[Received] = []
+
+    def answer(request: Received) -> Any:
+        body = chat(json.dumps(judgments(grades_for(request))))
+        if not cut:  # Cut off: a failure, and billed.
+            cut.append(request)
+            body["choices"][0]["finish_reason"] = "length"
+        return respond_json({**body, "usage": {"prompt_tokens": 1000, "completion_tokens": 10}})
+
+    with serving_in_thread(answer) as server:
+        done = JudgeStage().run(with_calls(project, CallOptions(base_url=server.base_url)))
+    (row,) = [row for row in read_ledger(project.workspace).rows if row.stage == "judge"]
+    assert cut and done.usd == pytest.approx(row.usd)
+
+
 @pytest.mark.parametrize("end", ["cancelled", "canceled", "failed", "expired"])
 def test_8_a_batch_that_ends_badly_is_no_endless_wait_and_its_calls_are_made_live(tmp_path: Path, end: str) -> None:
     project = ready(tmp_path, judging_config(depth=0, outside=0))

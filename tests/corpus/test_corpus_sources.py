@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -19,7 +20,7 @@ import pytest
 from pictures import Draw, filtered, random_picture
 from sightline.calls.session import Session
 from sightline.corpus.view import open_corpus
-from sightline.errors import UserError
+from sightline.errors import StorageError, UserError
 from sightline.pictures import scan
 
 
@@ -140,6 +141,18 @@ def test_a_damaged_member_costs_only_itself(takeout: Path, tmp_path: Path) -> No
     takeout.write_bytes(data)
     found = scan(takeout, workspace=tmp_path / "ws")
     assert found.pictures == 5 and found.warnings["damaged in the zip"] == 1
+
+
+def test_a_disk_that_fills_up_is_not_a_damaged_zip(
+    takeout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("sightline.corpus.takeout.shutil.copyfileobj", full)
+    with pytest.raises(StorageError, match="No space left on device") as refused:
+        scan(takeout, workspace=tmp_path / "ws")
+    assert refused.value.fix is not None and refused.value.fix.startswith("make room")
 
 
 def test_a_zip_without_pictures_and_a_bomb(tmp_path: Path) -> None:

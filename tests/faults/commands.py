@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 sys.path.append(str(Path(__file__).parent.parent / "old_versions"))
@@ -21,6 +22,7 @@ from old_version_server import serving as serving
 from old_version_server import url_of
 
 from command_line import Commands, plain_environment
+from sightline.models.embedders.vector_cache import VectorCache
 
 OLD = Path(__file__).parent.parent / "old_versions" / "v0_1_0"
 OLD_PLACE = "/tmp/sightline-old-version"
@@ -161,8 +163,9 @@ class Place:
             list(command.arguments), self.folder, environment, stdin=command.stdin, fault=fault, load=self._modules
         )
         self.told = json.loads(self._told.read_text() or "{}")
-        # The next command need not load them again; of a library whose threads end with a fork each has its own.
-        self._modules = [name for name in self.told.get("modules", []) if name.partition(".")[0] not in WITH_THREADS]
+        # The next command need not load them again, but each has its own of a library whose threads end with a fork.
+        modules = [str(name) for name in self.told.get("modules", [])]
+        self._modules = [] if any(name.partition(".")[0] in WITH_THREADS for name in modules) else modules
         return done
 
 
@@ -213,7 +216,19 @@ def make_place(place: Place) -> None:
     for workspace in (WORKSPACE[1], THINKING[1]):
         with closing(sqlite3.connect(folder / workspace / "journal.sqlite")) as database, database:
             database.execute("DELETE FROM calls WHERE id % 2 = 0 AND stage != 'embed'")
+    _read_vectors(folder / WORKSPACE[1])
     shutil.copytree(folder, place.made)
+
+
+def _read_vectors(workspace: Path) -> None:
+    """Vectors of the old version have no checksums before they are first read."""
+    with VectorCache(workspace) as cache:
+        for name, revision in cache.database.execute("SELECT name, revision FROM spaces").fetchall():
+            identity = SimpleNamespace(name=name, revision=revision)
+            found = cache.space(identity)
+            assert found is not None
+            keys = cache.database.execute("SELECT key FROM vectors WHERE space = ?", (found.id,))
+            cache.get_many([key for (key,) in keys], identity)
 
 
 def _move_here(folder: Path) -> None:

@@ -18,6 +18,7 @@ import sqlite3
 import sys
 import threading
 import time
+import traceback
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable, Iterator
@@ -44,6 +45,7 @@ class Faults:
         self.place, self.kind, self.at = os.path.realpath(place) + os.sep, kind, at
         self.count = 0
         self.happened = False
+        self.where = ""
         self.jump = 0.0
         self.read: set[str] = set()
         self._loaded = frozenset(sys.modules)
@@ -64,6 +66,8 @@ class Faults:
         if self.at is None or self.count <= self.at or self.happened:
             return False
         self.happened = True
+        frames = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in traceback.extract_stack()]
+        self.where = " ".join(frame for frame in frames if not frame.startswith("fault_layer"))[-300:]
         if self.kind == "slow":
             time.sleep(0.05)
         if self.kind == "clock":
@@ -88,7 +92,13 @@ class Faults:
 
     def told(self) -> dict[str, Any]:
         modules = [name for name in sys.modules if name not in self._loaded]
-        return {"count": self.count, "happened": self.happened, "read": sorted(self.read), "modules": modules}
+        return {
+            "count": self.count,
+            "happened": self.happened,
+            "where": self.where,
+            "read": sorted(self.read),
+            "modules": modules,
+        }
 
 
 def damage(path: Path, kind: str, rng: Random) -> bool:
@@ -128,7 +138,8 @@ def install(place: str, kind: str, at: int | None, stop: str | None, report: str
         reading, writing = os.pipe()  # What is typed does not end before the answer is there.
         os.write(writing, typed := os.pread(0, 1 << 15, 0))
         os.dup2(reading, 0)
-        threading.Thread(target=_interrupt, args=(stop, typed, writing), daemon=True).start()
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # Shells start what runs in the background without.
+        threading.Thread(target=_interrupt, args=(stop, typed, writing, (os.dup(1), os.dup(2))), daemon=True).start()
 
     def finish() -> None:
         with plain_write as file:
@@ -141,11 +152,14 @@ def _map_here(function: Callable[[Any], Any], items: Iterable[Any], **_: Any) ->
     return ((item, function(item)) for item in items)
 
 
-def _interrupt(stop: str, typed: bytes, writing: int) -> None:
-    """Wait for what a server says when it is ready, open the page that it names, and end it: by Ctrl-C or its input."""
+def _interrupt(stop: str, typed: bytes, writing: int, printed: tuple[int, int]) -> None:
+    """Wait for what a server says when it is ready, open the page that it names, and end it: by Ctrl-C or its input.
+
+    `printed` are copies of its descriptors: the MCP server turns its own aside.
+    """
     for _ in range(400):
         time.sleep(0.025)
-        said = b"".join(os.pread(number, 1 << 16, 0) for number in (1, 2)).decode(errors="replace")
+        said = b"".join(os.pread(number, 1 << 16, 0) for number in printed).decode(errors="replace")
         if found := re.search(stop, said):
             break
     else:
@@ -205,11 +219,12 @@ def _replacements(faults: Faults) -> Iterator[tuple[Any, str, Callable[..., Any]
 
 
 def _name_of(number: int) -> str:
-    """The file behind a descriptor, so that output to a terminal or a pipe never fails."""
+    """The file behind a descriptor; what is none (a terminal, a pipe, a connection) never fails."""
     try:
-        return os.readlink(f"/proc/self/fd/{number}")
+        name = os.readlink(f"/proc/self/fd/{number}")
     except OSError:
         return os.devnull
+    return name if os.path.isabs(name) else os.devnull
 
 
 def _checked(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import orjson
@@ -51,6 +53,33 @@ def test_a_changed_prediction_is_noticed_by_whoever_prints_a_score(scored: tuple
     assert CHANGED_RUN in {warning.code for warning in board.warnings}
     compared = sightline.compare([run, other], rehearsal=True)
     assert CHANGED_RUN in {warning.code for warning in compared.warnings}
+
+
+def test_what_an_attempt_cost_is_kept_where_its_answer_can_not_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench, out = coloured(tmp_path / "bench"), tmp_path / "run"
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="No space left"):
+        patch.setattr(RunWriter, "append", full)
+        sightline.run(bench, "oracle", out, workspace=tmp_path / "ws")
+    run = read_run(out)
+    assert run.attempts == () and run.ledger
+    done = sightline.run(bench, "oracle", out, workspace=tmp_path / "ws")
+    assert len(read_run(out).attempts) == done.made
+
+
+def test_whoever_reads_a_changed_run_is_warned(scored: tuple[Path, Path], caplog: pytest.LogCaptureFixture) -> None:
+    """Also what prints no score: extend, difficulty, a system that cuts another's run."""
+    _, run = scored
+    read_run(run)
+    assert caplog.text == ""
+    spoil(run / "run.json", '"concurrency"', '"aoncurrency"')
+    read_run(run)
+    assert "run.json changed after it was written; see sightline validate" in caplog.text
 
 
 def test_the_scores_themselves_and_the_ledger_are_held_against_their_checksums(scored: tuple[Path, Path]) -> None:

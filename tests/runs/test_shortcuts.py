@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 from PIL import Image, ImageEnhance, ImageOps
 
 from pictures import random_picture
+from sightline.errors import UserError
 from sightline.runs.shortcuts.facts import CorpusFiles, read_files
 from sightline.runs.shortcuts.report import ShortcutReport, learn_shortcut
 from sightline.types import (
@@ -263,3 +266,32 @@ def test_copies_are_always_in_one_fold() -> None:
     pairs = labelled_pairs(replace(benchmark, corpus=replace(benchmark.corpus, groups=groups)), (), 0)
     assert all(pairs.picture_folds[at] == pairs.picture_folds[at + 90] for at in range(80))
     assert pairs.weights.sum() == pytest.approx(len(pairs.tasks))
+
+
+def two_pictures(folder: Path) -> dict[str, Picture]:
+    for name in ("a.jpg", "b.jpg"):
+        random_picture(ord(name[0])).save(folder / name)
+    return {name: Picture(name, name) for name in ("a.jpg", "b.jpg")}
+
+
+def test_a_file_that_is_no_picture_is_left_out_by_name(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    pictures = two_pictures(tmp_path)
+    (tmp_path / "b.jpg").write_bytes(b"not a picture")
+    assert list(read_files(pictures, tmp_path).facts) == ["a.jpg"]
+    assert "1 file left out (no picture that can be read): b.jpg" in caplog.text
+
+
+def test_without_a_file_that_the_disk_does_not_give_nothing_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pictures, plain = two_pictures(tmp_path), Path.read_bytes
+
+    def broken(path: Path) -> bytes:
+        if path.name == "b.jpg":
+            raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
+        return plain(path)
+
+    monkeypatch.setattr(Path, "read_bytes", broken)
+    with pytest.raises(UserError, match=r"b\.jpg can't be read: Input/output error") as refused:
+        read_files(pictures, tmp_path)
+    assert refused.value.fix

@@ -298,7 +298,7 @@ class _Question:
     def _pictures(self) -> dict[str, Picture]:
         """The pictures of the folder, or all of the index."""
         searcher, folder = self.searcher, self.folder
-        with searcher.table_lock:
+        with searcher.reading_table():
             rows = None if folder is None else searcher.table.rows_under(folder_address(Path(folder)))
             held = searcher.table.pictures((searcher.table.rows() if rows is None else rows).tolist())
         if not held:

@@ -17,7 +17,7 @@ import orjson
 from sightline.agent.state import AgentState
 from sightline.agent.tools.base import Observation, Tool, mistake
 from sightline.agent.trajectory import Recorder, Use
-from sightline.errors import SightlineError, StoppedError, nearest
+from sightline.errors import SightlineError, StoppedError, StorageError, nearest, refuse_disk_fault
 from sightline.types import ImagePart, Json, Message, ToolCall
 
 _MARK = re.compile(r"<(?=\s*/?\s*observation\b)", re.IGNORECASE)
@@ -134,11 +134,12 @@ class Toolbelt:
             return mistake(arguments)
         try:
             return await tool.call(arguments, self._state)
-        except StoppedError:
+        except (StoppedError, StorageError):
             raise
         except SightlineError as error:
             return mistake(error.message)
         except Exception as fault:  # A plug-in's fault must not end a run; it is logged, counted and shown.
+            refuse_disk_fault(fault)
             _log.warning("tool %s raised %s: %s", call.name, type(fault).__name__, fault, exc_info=True)
             return mistake(f"{call.name} failed with {type(fault).__name__}; try another way")
 

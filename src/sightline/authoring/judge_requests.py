@@ -18,6 +18,7 @@ import orjson
 from sightline.authoring.judge_verdicts import JudgeVerdict
 from sightline.authoring.stage import stage_request
 from sightline.calls.batches.manager import Requests
+from sightline.calls.caller import paid_now
 from sightline.config import Config
 from sightline.config.settings import JudgeSettings
 from sightline.engine.user_functions import UserFunction, fingerprint
@@ -242,12 +243,7 @@ async def _ask(
     """Once, and once more with what was wrong; what both cost."""
     count, request = len(group.pictures), questions.request(group.text, group.pictures)
     found, replies = await ask_twice(model, request, lambda reply: questions.read(reply, count))
-    return found, total_usd(map(_paid, replies))
-
-
-def _paid(reply: ChatReply | Failure) -> float | None:
-    """What was spent now; what a failed call cost is in the ledger."""
-    return 0.0 if isinstance(reply, Failure) or reply.from_journal else reply.usd
+    return found, total_usd(map(paid_now, replies))
 
 
 def _verdicts(said: Sequence[PictureGrade], questions: JudgeQuestions, group: JudgeGroup) -> Iterator[JudgeVerdict]:

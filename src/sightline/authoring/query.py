@@ -32,6 +32,7 @@ from sightline.authoring.query_checks import KnownQueries, wrong_with
 from sightline.authoring.query_templates import Templates
 from sightline.authoring.stage import BatchOptions, StageResult, batch_first, free_plan, stage_request
 from sightline.calls.ask_many import Ask, AskJob, ask_many, price_many
+from sightline.calls.caller import paid_now
 from sightline.calls.plan import CostPlan
 from sightline.config import Config
 from sightline.config.settings import Difficulty, QueryStyle
@@ -216,9 +217,9 @@ class _QueryRows:
 
     def take(self, spec: QuerySpec, reply: ChatReply | Failure) -> Failure | None:
         """What is wrong with a reply; None when it became a query."""
+        self.usd = total_usd((self.usd, paid_now(reply)))
         if isinstance(reply, Failure):
             return reply
-        self.usd = total_usd((self.usd, reply.usd))
         said = reply.parsed
         text = said.get(self.project.config.columns.query) if isinstance(said, dict) else None
         return self.add(spec, text.strip() if isinstance(text, str) else "", reply.usd)

@@ -8,6 +8,7 @@ contrast and colourfulness. How well that works is measured in docs/difficulty.m
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,10 +24,13 @@ from sightline.config import Config
 from sightline.corpus.near_duplicates import SIDE, near_pairs, perceptual_hash
 from sightline.corpus.pixels import RefusedError, load_rgb, open_picture, upright
 from sightline.engine.progress import progress
+from sightline.english import counted, some
+from sightline.errors import READ_AGAIN, UserError
 from sightline.io.files import picture_path
 from sightline.types import Picture
 
 Floats = NDArray[np.float32]
+_log = logging.getLogger(__name__)
 
 _FEW = 256
 """Below so many pictures, starting processes takes longer than the work."""
@@ -84,7 +88,10 @@ class LookJob(NamedTuple):
 
 
 def looks_of(pictures: Mapping[str, Picture], base: Path, config: Config) -> dict[str, PictureLook]:
-    """The looks of the pictures that can be read on this machine."""
+    """The looks of the pictures that are on this machine; files that are no pictures are named and left out.
+
+    A file that the disk does not give is refused: what is said without it would be another answer.
+    """
     names: list[str] = []
     jobs: list[LookJob] = []
     for name, picture in pictures.items():
@@ -93,6 +100,7 @@ def looks_of(pictures: Mapping[str, Picture], base: Path, config: Config) -> dic
             jobs.append(LookJob(len(names), os.fsencode(path), config.scan.max_pixels))
             names.append(name)
     found: dict[str, PictureLook] = {}
+    left: list[str] = []
     with progress("look", len(jobs)) as advance:
         done: Iterable[tuple[Any, Any]] = ((job, look_at(job)) for job in jobs)
         if len(jobs) >= _FEW:
@@ -101,17 +109,26 @@ def looks_of(pictures: Mapping[str, Picture], base: Path, config: Config) -> dic
             done = map_in_processes(look_at, jobs, workers=cores())
         for job, look in done:
             advance(1)
+            if isinstance(look, UserError):
+                raise look
             if isinstance(look, PictureLook):
                 found[names[job.key]] = look
+            else:
+                left.append(names[job.key])
+    if left:
+        _log.warning("%s left out (no picture that can be read): %s", counted(len(left), "file"), some(left, 3))
     return {name: found[name] for name in names if name in found}  # Processes finish in no fixed order.
 
 
-def look_at(job: LookJob) -> PictureLook | None:
-    """The look of one file; None for what can't be read."""
+def look_at(job: LookJob) -> PictureLook | UserError | None:
+    """The look of one file; None for what is no picture, and an error for what the disk does not give."""
     from sightline.corpus import metadata  # Where no picture is here, nothing reads any.
 
     try:
         data = Path(os.fsdecode(job.path)).read_bytes()
+    except OSError as error:
+        return UserError(f"{os.fsdecode(job.path)} can't be read: {error.strerror or error}.", READ_AGAIN)
+    try:
         image = open_picture(data, job.max_pixels)
         turned = metadata.read_facts(image).orientation
         pixels = np.asarray(load_rgb(image, data, (_WIDE, _WIDE)).resize((_WIDE, _WIDE), Image.Resampling.BOX))

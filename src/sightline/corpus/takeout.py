@@ -25,7 +25,7 @@ from sightline.corpus.metadata.sidecar import EXTENSIONS
 from sightline.corpus.parts import PART_EXTENSIONS
 from sightline.corpus.skips import VIDEOS
 from sightline.corpus.store import CorpusRoot, CorpusStore
-from sightline.errors import UserError
+from sightline.errors import UserError, refuse_disk_fault
 from sightline.io.private import private_folder
 from sightline.io.temporary_files import name_beside
 from sightline.io.unpacked import check_zip
@@ -59,6 +59,7 @@ def unpack(archive: Path, workspace: Path) -> Unpacked:
             with zipfile.ZipFile(path) as opened:
                 _unpack_all(opened, found)
         except _FAULTS as error:
+            refuse_disk_fault(error)
             _log.warning("%s can't be read: %s. Download it again.", path, error)
             found.unread["damaged zip"] += 1
     if not found.folder.is_dir():
@@ -91,6 +92,7 @@ def _unpack_all(opened: zipfile.ZipFile, found: Unpacked) -> None:
         try:
             _unpack(opened, member, target)
         except _FAULTS as error:
+            refuse_disk_fault(error)
             _log.warning("%s: %s can't be unpacked: %s", opened.filename, member.filename, error)
             found.unread["damaged in the zip"] += 1
 

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import Self
 
-from sightline.errors import UserError
+from sightline.errors import StorageError, UserError
 from sightline.io.private import private_file, private_folder
 from sightline.io.temporary_files import name_beside
 
@@ -21,7 +21,7 @@ _NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
-class ReadOnlyError(UserError):
+class ReadOnlyError(StorageError):
     """A database that can be read was to be written."""
 
 
@@ -63,23 +63,23 @@ def open_database(
         if reading and path.is_file():
             return read_database(path, len(migrations), any_thread=any_thread)
         fix = _MAKE_ROOM if error_kind(error) in _NO_ROOM else "choose another --workspace"
-        raise UserError(f"the workspace {path.parent} can't be written: {error}.", fix) from None
+        raise StorageError(f"the workspace {path.parent} can't be written: {error}.", fix) from None
     except DATABASE_FAULTS:
-        raise UserError(f"{path} is not a Sightline database.", fix) from None
+        raise StorageError(f"{path} is not a Sightline database.", fix) from None
     database.execute("PRAGMA synchronous = NORMAL")
     database.execute("PRAGMA foreign_keys = ON")
     try:
         if existing and was_there and database.execute("PRAGMA user_version").fetchone()[0] == 0:
             database.close()
-            raise UserError(f"{path} is damaged: it is empty.", fix)
+            raise StorageError(f"{path} is damaged: it is empty.", fix)
         _migrate(database, path, migrations)
     except DATABASE_FAULTS as error:
         database.close()
         if error_kind(error) in _NO_ROOM:
-            raise UserError(f"{path} can't be written: {error}.", _MAKE_ROOM) from error
+            raise StorageError(f"{path} can't be written: {error}.", _MAKE_ROOM) from error
         if not is_damage(error) and "already exists" not in str(error) and "duplicate column" not in str(error):
             raise
-        raise UserError(f"{path} is damaged: {error}.", fix) from error
+        raise StorageError(f"{path} is damaged: {error}.", fix) from error
     return database
 
 
@@ -163,7 +163,9 @@ def read_database(
         database = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=not any_thread)
         found = database.execute("PRAGMA user_version").fetchone()[0]
     except sqlite3.DatabaseError as error:
-        raise UserError(f"{path} can't be read: {error}.", fix) from None
+        raise StorageError(
+            f"{path} can't be read: {error}.", _MAKE_ROOM if error_kind(error) in _NO_ROOM else fix
+        ) from None
     if found != version:
         raise UserError(
             f"{path} is of another version of Sightline (schema {found}, not {version}) and can't be written.",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -48,7 +48,7 @@ class OpenIndex:
         self._backend = backend or manifest.backend
         self._lock = threading.RLock()
         self._parts: dict[str, Any] = {}
-        self.table_lock = threading.Lock()
+        self._table_lock = threading.Lock()
         self.table = IndexTable(folder)
         self.columns = load_columns(folder)
         self._selector = Selector(self.columns)
@@ -57,6 +57,12 @@ class OpenIndex:
             living = self.table.rows()
         # A picture that came after the columns were written is not known to filters yet.
         self._living = living[living < len(self.columns)]
+
+    @contextmanager
+    def reading_table(self) -> Iterator[None]:
+        """While the table is read: one thread at a time, and what is damaged there is told as such."""
+        with self._table_lock, noticing_damage(self.folder):
+            yield
 
     def __enter__(self) -> Self:
         return self

@@ -101,7 +101,7 @@ class Pipeline:
         words = query_words(self._text)
         if not words:
             return _NOTHING
-        with self._index.table_lock:
+        with self._index.reading_table():
             found = self._index.table.ranked_words(words, depth, self._within)
         # A row that came since the columns were read is not known to anything else yet.
         known = [(row, score) for row, score in found if row < len(self._index.columns)]
@@ -133,7 +133,7 @@ class Pipeline:
     def _kept(self, found: RankedList, keep: NDArray[np.bool_]) -> RankedList:
         words = query_words(self._text) if self._method.words else []
         if words and not keep.all():
-            with self._index.table_lock:
+            with self._index.reading_table():
                 whole = self._index.table.rows_with_all(words, found.rows.tolist())
             keep = keep | np.array([row in whole for row in found.rows.tolist()])
         self.below = int(np.count_nonzero(~keep))
@@ -145,7 +145,7 @@ class Pipeline:
         asked = self._index.asker.tokens(self._text)
         if asked is None or not len(found):
             return found
-        with self._index.table_lock:
+        with self._index.reading_table():
             tokens = self._index.table.tokens(found.rows.tolist())
         has = np.array([row in tokens for row in found.rows.tolist()])
         scores = np.full(len(found), -np.inf)
@@ -156,7 +156,7 @@ class Pipeline:
 
     def _reranked(self, found: RankedList, model: str) -> RankedList:
         index, rows = self._index, found.rows.tolist()
-        with index.table_lock:
+        with index.reading_table():
             pictures = index.table.pictures(rows)
         places = [at for at, row in enumerate(rows) if row in pictures]
         from sightline.retrieval.rerank import Reranker, new_order
@@ -211,7 +211,7 @@ def _vector(index: OpenIndex, cue: PictureCue) -> NDArray[np.float32]:
 
 
 def _of_corpus(index: OpenIndex, ref: PictureRef) -> PictureCue:
-    with index.table_lock:
+    with index.reading_table():
         known = index.table.find(ref.id)
         picture = None if known is None else index.table.pictures([known.row]).get(known.row)
     if known is None or picture is None:

@@ -102,7 +102,7 @@ class Searcher(OpenIndex):
         found = self._selector.select(query.scope, query.where)
         if under is None:
             return found
-        with self.table_lock:
+        with self.reading_table():
             folder = Path(under).expanduser().absolute()
             frames = frames_folder(self.folder.parents[1], os.fsencode(os.path.normpath(folder)))
             below = np.union1d(*(self.table.rows_under(folder_address(each)) for each in (folder, frames)))
@@ -118,7 +118,7 @@ class Searcher(OpenIndex):
     def _find_copies(self) -> dict[int, tuple[int, ...]]:
         if self.manifest.source != WORKSPACE:
             return {}
-        with self.table_lock:
+        with self.reading_table():
             return self.table.copies()
 
     def each_once(self, rows: Rows | None) -> Rows | None:
@@ -151,7 +151,7 @@ class Searcher(OpenIndex):
 
     def _hits(self, found: RankedList) -> tuple[Hit, ...]:
         rows = found.rows.tolist()
-        with self.table_lock:
+        with self.reading_table():
             pictures = self.table.pictures([other for row in rows for other in self._copies.get(row, (row,))])
         tags, places = self.columns.labels("tag"), self.columns.texts("place")
         hits = []

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import count
@@ -60,7 +60,7 @@ def key_of(attempt: Attempt) -> tuple[str, int]:
 
 
 def read_run(folder: PathLike, *, keep_going: bool = False) -> Run:
-    """The run in a folder, finished or not.
+    """The run in a folder, finished or not; what has changed since it was written is warned of.
 
     The first wrong line is refused; with `keep_going` all of them are, in one `ProblemsError`.
     """
@@ -70,6 +70,8 @@ def read_run(folder: PathLike, *, keep_going: bool = False) -> Run:
     ledger = tuple(row for _, row in opened.source.rows(LEDGER))
     if problems:
         raise ProblemsError(problems, "nothing was read; correct these lines first")
+    if not keep_going:
+        _warn_of_changes(folder, (HEADER, ATTEMPTS.name, LEDGER.name))
     return opened.header.to_run(attempts, ledger)
 
 
@@ -192,18 +194,23 @@ class RunWriter:
 
     def _look_for_changes(self) -> bool:
         """Was the run changed by others? Then its checksums stay as they are: scores are to go on warning of it."""
-        changed = [problem.file for problem in changes(self.folder)]
-        if changed:
-            _log.warning("%s: %s changed after it was written; see sightline validate", self.folder, listed(changed))
-        elif open_run(self.folder, stop).header.checksums:
+        changed = _warn_of_changes(self.folder)
+        if not changed and open_run(self.folder, stop).header.checksums:
             seal(self.folder, {}, growing=True)
-        return bool(changed)
+        return changed
 
     def __enter__(self) -> RunWriter:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _warn_of_changes(folder: PathLike, among: Collection[str] | None = None) -> bool:
+    changed = [problem.file for problem in changes(folder, among)]
+    if changed:
+        _log.warning("%s: %s changed after it was written; see sightline validate", folder, listed(changed))
+    return bool(changed)
 
 
 def _make_ready(folder: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -69,10 +69,15 @@ def _header(folder: PathLike) -> RunRecord:
     return read_header(folder, HEADER, "run", RunRecord)
 
 
-def changes(folder: PathLike) -> Iterator[Problem]:
-    """What of a run is not what was written; a run that was stopped has grown since, which is not a change."""
+def changes(folder: PathLike, among: Collection[str] | None = None) -> Iterator[Problem]:
+    """What of a run, or of these of its files, is not what was written.
+
+    A run that was stopped has grown since, which is not a change.
+    """
     header = _header(folder)
     for name, stated in header.checksums.items():
+        if among is not None and name not in among:
+            continue
         path = Path(folder) / name
         if name == HEADER:
             if _own_sum(header) != stated:

@@ -371,7 +371,7 @@ async def _attempt(system: System, benchmark: Benchmark, item: tuple[Task, int],
 
 
 def _keep(books: _Books, outcome: Outcome, task: str, number: int, seconds: float) -> None:
-    books.writer.append(Attempt(task, ordered(outcome.prediction), number))
+    """The answer comes last: an attempt that a stop cuts off here is made again, and what it cost is told."""
     for entry in outcome.entries:
         books.writer.entry(entry)
     books.writer.entry(
@@ -384,6 +384,7 @@ def _keep(books: _Books, outcome: Outcome, task: str, number: int, seconds: floa
             ok=not isinstance(outcome.prediction, Failure),
         )
     )
+    books.writer.append(Attempt(task, ordered(outcome.prediction), number))
 
 
 def _refuse_other_content(folder: Path) -> None:

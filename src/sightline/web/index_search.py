@@ -127,7 +127,7 @@ class AppSearch:
         searcher = self.searcher(index)
         if searcher is None:
             return None
-        with searcher.table_lock:
+        with searcher.reading_table():
             known = searcher.table.find(id_)
         if known is None or known.row >= len(searcher.columns):
             return None
@@ -137,7 +137,7 @@ class AppSearch:
         """The ids of all pictures that a filter alone leaves."""
         searcher = self._needed(index)
         rows = searcher.select(SearchQuery(where=where.strip() or None)).rows
-        with searcher.table_lock:
+        with searcher.reading_table():
             wanted = searcher.table.rows() if rows is None else rows
         ids = searcher.columns.texts("id")
         return [id_ for row in wanted.tolist() if row < len(searcher.columns) and (id_ := ids[row]) is not None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import signal
@@ -16,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.errors import UserError
+from sightline.errors import StorageError, UserError
 from sightline.models.embedders.vector_cache import FOLDER, VectorCache, text_key
 
 
@@ -115,6 +116,61 @@ def test_rows_that_were_lost_are_missing_not_wrong(tmp_path: Path) -> None:
     file.unlink()
     with VectorCache(tmp_path) as cache:
         assert len(cache.missing([key(n) for n in range(10)], WHO)) == 10
+
+
+@pytest.mark.parametrize("is_old", [False, True])
+def test_a_damaged_vector_is_refused_forgotten_and_made_again(tmp_path: Path, is_old: bool) -> None:
+    keys = [key(n) for n in range(10)]
+    with VectorCache(tmp_path) as cache:
+        cache.put_many(keys, vectors(*range(10)), WHO)
+        if is_old:  # Of a version that noted no checksums: they are noted at the first look.
+            cache.database.execute("UPDATE vectors SET sum = NULL")
+            np.testing.assert_array_equal(cache.get_many(keys, WHO).vectors, vectors(*range(10)))
+    file = tmp_path / FOLDER / "1.f32"
+    data = bytearray(file.read_bytes())
+    data[6 * 16 + 7] ^= 1
+    file.write_bytes(data)
+    with VectorCache(tmp_path) as cache:
+        np.testing.assert_array_equal(cache.get_many(keys[:6], WHO).vectors, vectors(*range(6)))
+        with pytest.raises(StorageError, match=r"1\.f32 is damaged: 1 vector is not what was written") as refused:
+            cache.get_many(keys, WHO)
+        assert refused.value.fix == "run the same command again: they are made again"
+        assert cache.missing(keys, WHO) == [6]
+        cache.put_many(keys, vectors(*range(10)), WHO)
+        np.testing.assert_array_equal(cache.get_many(keys, WHO).vectors, vectors(*range(10)))
+
+
+def test_rows_that_can_not_be_looked_at_are_not_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = Path.stat
+
+    def broken(path: Path, **named: bool) -> os.stat_result:
+        if path.suffix == ".f32":
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return plain(path, **named)
+
+    with VectorCache(tmp_path) as cache:
+        cache.put_many([key(1)], vectors(1), WHO)
+        with monkeypatch.context() as patch, pytest.raises(UserError, match="can't be read: Input/output error"):
+            patch.setattr(Path, "stat", broken)
+            cache.missing([key(1)], WHO)
+        assert cache.missing([key(1)], WHO) == []
+
+
+def test_an_emptied_cache_is_damaged_and_not_a_new_one(tmp_path: Path) -> None:
+    with VectorCache(tmp_path) as cache:
+        cache.put_many([key(1)], vectors(1), WHO)
+        path = cache.path
+    path.write_bytes(b"")
+    with pytest.raises(StorageError, match="it is empty"):
+        VectorCache(tmp_path)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other rights")
+def test_nobody_else_can_look_into_it(tmp_path: Path) -> None:
+    with VectorCache(tmp_path / "ws") as cache:
+        cache.put_many([key(1)], vectors(1), WHO)
+    rights = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "ws").rglob("*")}
+    assert rights["vectors.sqlite"] == rights["1.f32"] == 0o600 and rights[FOLDER] == 0o700
 
 
 def test_a_tail_that_nobody_knows_of_is_written_over(tmp_path: Path) -> None:

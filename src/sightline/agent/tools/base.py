@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar, runtime_checkabl
 
 from sightline.agent.state import AgentState, PictureView
 from sightline.agent.tools.arguments import MistakeError, ToolArguments
-from sightline.errors import UserError
+from sightline.errors import StorageError, UserError
 from sightline.types import Annotation, Json, Picture, TaskKind, ToolSpec
 
 if TYPE_CHECKING:
@@ -158,4 +158,7 @@ def has_pictures(materials: Materials) -> bool:
 
 
 def _told(error: MistakeError | UserError) -> Observation:
+    """For the model to mend; what a disk or a damaged file withholds is nothing that it could, and stops the work."""
+    if isinstance(error, StorageError):
+        raise error
     return mistake(" ".join(str(error).split()))

@@ -102,7 +102,7 @@ class IndexPictures(Mapping[str, Picture]):
     def __getitem__(self, id_: str) -> Picture:
         if self._only is not None and id_ not in self._only:
             raise KeyError(id_)
-        with self._searcher.table_lock:
+        with self._searcher.reading_table():
             known = self._searcher.table.find(id_)
             picture = None if known is None else self._searcher.table.pictures([known.row]).get(known.row)
         if picture is None:

@@ -2,14 +2,16 @@
 
 Vectors lie in one append-only file of float32 rows for each embedder and revision; SQLite knows which row is whose.
 Rows are on disk before SQLite is told of them, so a process that is killed leaves at most a tail that nobody knows of,
-and the next writer writes over it. Readers map the files and are never in the way of a writer.
+and the next writer writes over it. Readers map the files and are never in the way of a writer. Each row has a checksum,
+which is looked at when it is read: a damaged vector is forgotten and made again, and never searched with.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -17,9 +19,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.errors import UserError, explained
+from sightline.english import counted
+from sightline.errors import READ_AGAIN, StorageError, UserError, explained
+from sightline.io.checksums import checksum
 from sightline.io.files import PathLike
-from sightline.io.sqlite import Database, open_database
+from sightline.io.private import private_folder
+from sightline.io.sqlite import Database, ReadOnlyError, open_database
 from sightline.models.embedders.base import EmbedderIdentity
 from sightline.models.protocols import Vectors
 
@@ -53,10 +58,21 @@ CREATE TABLE told (host TEXT PRIMARY KEY) WITHOUT ROWID
 """
 # Who has been told of is now kept in the journal, for chat models too (calls/privacy_notice.py).
 _VERSION_2 = "DROP TABLE told"
-MIGRATIONS = (_VERSION_1, _VERSION_2)
+# `sum`: the checksum of the row; where there is none yet, the first reader notes it.
+_VERSION_3 = "ALTER TABLE vectors ADD COLUMN sum INTEGER"
+MIGRATIONS = (_VERSION_1, _VERSION_2, _VERSION_3)
 """Script n brings a cache from version n to n + 1; never edit one that has been released."""
 _PAGE = 500
 _MANY = 8
+
+
+class _KnownVector(NamedTuple):
+    """A row of `vectors`."""
+
+    key: bytes
+    row: int
+    cut: int | None
+    sum: int | None
 
 
 class CachedVectors(NamedTuple):
@@ -86,7 +102,7 @@ class VectorCache(Database):
     def __init__(self, workspace: PathLike) -> None:
         self._folder = Path(workspace) / FOLDER
         self.path = Path(workspace) / FILE_NAME
-        self.database = open_database(self.path, MIGRATIONS, any_thread=True, reading=True)
+        self.database = open_database(self.path, MIGRATIONS, any_thread=True, reading=True, existing=True)
         self.database.execute("PRAGMA cache_size = -16384")
 
     def get_many(self, keys: Sequence[bytes], embedder: EmbedderIdentity) -> CachedVectors:
@@ -94,11 +110,15 @@ class VectorCache(Database):
         space = self.space(embedder)
         if space is None:
             return CachedVectors(np.zeros((len(keys), 0), dtype=np.float32), np.arange(len(keys)))
-        rows = self._rows(keys, space)
+        found = {one.key: one for one in self._find(keys, space)}
+        rows = np.fromiter((found[key].row if key in found else -1 for key in keys), dtype=np.int64, count=len(keys))
         missing = np.flatnonzero(rows < 0)
         if not len(rows) or len(missing) == len(rows):
             return CachedVectors(np.zeros((len(rows), space.dim), dtype=np.float32), missing)
-        return CachedVectors(_take(self._map(space, int(rows.max()) + 1), rows), missing)
+        vectors = _take(self._map(space, int(rows.max()) + 1), rows)
+        read = zip(keys, np.asarray(vectors), strict=True)
+        self._check(space, ((found[key], vector) for key, vector in read if key in found))
+        return CachedVectors(vectors, missing)
 
     def has(self, key: bytes, embedder: EmbedderIdentity) -> bool:
         """Is there a vector of this key?"""
@@ -108,17 +128,17 @@ class VectorCache(Database):
     def missing(self, keys: Sequence[bytes], embedder: EmbedderIdentity) -> list[int]:
         """Positions of the keys that have no vector."""
         space = self.space(embedder)
-        known = {key for key, _, _ in self._find(keys, space)} if space is not None else set()
+        known = {one.key for one in self._find(keys, space)} if space is not None else set()
         return [at for at, key in enumerate(keys) if key not in known]
 
     def count_cut(self, keys: Sequence[bytes], embedder: EmbedderIdentity) -> int | None:
         """How many of these texts were too long for the model; None where it is not known of some."""
         space = self.space(embedder)
         total = 0
-        for _, _, cut in self._find(keys, space) if space is not None else ():
-            if cut is None:
+        for one in self._find(keys, space) if space is not None else ():
+            if one.cut is None:
                 return None
-            total += cut
+            total += one.cut
         return total
 
     def put_many(
@@ -137,15 +157,18 @@ class VectorCache(Database):
         flags = [None] * len(keys) if cut is None else [int(flag) for flag in cut]
         with self.transaction():
             space = self._space_for(embedder, rows.shape[1])
-            known = {key for key, _, _ in self._find(keys, space)}
+            known = {one.key for one in self._find(keys, space)}
             fresh: dict[bytes, int] = {}
             for at, key in enumerate(keys):
                 if key not in known:
                     fresh.setdefault(key, at)
             self._append(space, rows[list(fresh.values())])
             self.database.executemany(
-                "INSERT INTO vectors VALUES (?, ?, ?, ?)",
-                [(space.id, key, space.rows + n, flags[at]) for n, (key, at) in enumerate(fresh.items())],
+                "INSERT INTO vectors VALUES (?, ?, ?, ?, ?)",
+                [
+                    (space.id, key, space.rows + n, flags[at], checksum(rows[at]))
+                    for n, (key, at) in enumerate(fresh.items())
+                ],
             )
             self.database.execute("UPDATE spaces SET rows = rows + ? WHERE id = ?", (len(fresh), space.id))
 
@@ -157,27 +180,46 @@ class VectorCache(Database):
         if found is None:
             return None
         space = VectorSpace(*found)
-        return space if self._is_whole(space) else self._shortened(space)
+        left = self._rows_on_disk(space)
+        return space if left >= space.rows else self._shortened(space, left)
 
     # --- the index ------------------------------------------------------------------------------------------
 
-    def _find(self, keys: Sequence[bytes], space: VectorSpace) -> list[tuple[bytes, int, int | None]]:
+    def _find(self, keys: Sequence[bytes], space: VectorSpace) -> list[_KnownVector]:
         if len(keys) * _MANY > space.rows:  # To read all of them in their order is then the faster way.
             wanted = set(keys)
-            rows = self.database.execute("SELECT key, row, cut FROM vectors WHERE space = ?", (space.id,))
-            return [found for found in rows if found[0] in wanted]
-        found = []
+            rows = self.database.execute("SELECT key, row, cut, sum FROM vectors WHERE space = ?", (space.id,))
+            return [_KnownVector(*row) for row in rows if row[0] in wanted]
+        found: list[_KnownVector] = []
         for start in range(0, len(keys), _PAGE):
             page = keys[start : start + _PAGE]
             marks = ", ".join("?" * len(page))
-            found += self.database.execute(
-                f"SELECT key, row, cut FROM vectors WHERE space = ? AND key IN ({marks})", (space.id, *page)
-            ).fetchall()
+            rows = self.database.execute(
+                f"SELECT key, row, cut, sum FROM vectors WHERE space = ? AND key IN ({marks})", (space.id, *page)
+            )
+            found += (_KnownVector(*row) for row in rows)
         return found
 
-    def _rows(self, keys: Sequence[bytes], space: VectorSpace) -> NDArray[np.int64]:
-        found = {key: row for key, row, _ in self._find(keys, space)}
-        return np.fromiter((found.get(key, -1) for key in keys), dtype=np.int64, count=len(keys))
+    def _check(self, space: VectorSpace, found: Iterable[tuple[_KnownVector, Vectors]]) -> None:
+        """Refuse vectors that are not what was written, and forget them; note the checksums of older ones."""
+        damaged, unsealed = [], []
+        for known, vector in found:
+            now = checksum(vector.data)
+            if known.sum is None:
+                unsealed.append((now, space.id, known.key))
+            elif known.sum != now:
+                damaged.append((space.id, known.key))
+        if unsealed:
+            with suppress(ReadOnlyError), self.transaction():
+                self.database.executemany("UPDATE vectors SET sum = ? WHERE space = ? AND key = ?", unsealed)
+        if damaged:
+            with self.transaction():
+                self.database.executemany("DELETE FROM vectors WHERE space = ? AND key = ?", damaged)
+            raise StorageError(
+                f"{self._file(space)} is damaged: {counted(len(damaged), 'vector is', 'vectors are')} not what was "
+                "written.",
+                "run the same command again: they are made again",
+            )
 
     def _space_for(self, embedder: EmbedderIdentity, dim: int) -> VectorSpace:
         self.database.execute(
@@ -202,8 +244,8 @@ class VectorCache(Database):
         if not len(rows):
             return
         with explained(f"{self._file(space)} can't be written", "make room on the disk, or choose another --workspace"):
-            self._folder.mkdir(exist_ok=True)
-            descriptor = os.open(self._file(space), os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
+            private_folder(self._folder)
+            descriptor = os.open(self._file(space), os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
             with os.fdopen(descriptor, "wb") as file:
                 file.seek(space.rows * space.dim * 4)
                 file.write(rows.data)
@@ -213,28 +255,19 @@ class VectorCache(Database):
     def _map(self, space: VectorSpace, rows: int) -> Vectors:
         return np.memmap(self._file(space), dtype="<f4", mode="r", shape=(rows, space.dim))
 
-    def _is_whole(self, space: VectorSpace) -> bool:
-        if space.rows == 0:
-            return True
-        try:
-            return self._file(space).stat().st_size >= space.rows * space.dim * 4
-        except OSError:
-            return False
+    def _rows_on_disk(self, space: VectorSpace) -> int:
+        with explained(f"{self._file(space)} can't be read", READ_AGAIN):
+            try:
+                return self._file(space).stat().st_size // (space.dim * 4)
+            except FileNotFoundError:
+                return 0
 
-    def _shortened(self, space: VectorSpace) -> VectorSpace:
+    def _shortened(self, space: VectorSpace, left: int) -> VectorSpace:
         """Somebody took away rows (a workspace copied in part): forget them, so that they are made again."""
-        try:
-            left = self._file(space).stat().st_size // (space.dim * 4)
-        except OSError:
-            left = 0
-        begun = self.database.in_transaction
-        if not begun:
-            self.database.execute("BEGIN IMMEDIATE")
-        self.database.execute("DELETE FROM vectors WHERE space = ? AND row >= ?", (space.id, left))
-        self.database.execute("UPDATE spaces SET rows = min(rows, ?) WHERE id = ?", (left, space.id))
-        if not begun:
-            self.database.execute("COMMIT")
-        return VectorSpace(space.id, space.dim, min(space.rows, left))
+        with nullcontext() if self.database.in_transaction else self.transaction():
+            self.database.execute("DELETE FROM vectors WHERE space = ? AND row >= ?", (space.id, left))
+            self.database.execute("UPDATE spaces SET rows = min(rows, ?) WHERE id = ?", (left, space.id))
+        return VectorSpace(space.id, space.dim, left)
 
 
 def _take(mapped: Vectors, rows: NDArray[np.int64]) -> Vectors:

@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.errors import SightlineError, UserError
+from sightline.errors import SightlineError, StorageError, UserError
 from sightline.models.protocols import Vectors
 
 Rows: TypeAlias = NDArray[np.int64]
@@ -32,7 +32,7 @@ _MOST = 1 << 22
 _OTHER_MODEL = "the index was built by another embedder: name that one, or build the index again"
 
 
-class DamagedError(UserError):
+class DamagedError(StorageError):
     """The files of a back-end are not what was written to them; they can be made again from the workspace's vectors."""
 
 

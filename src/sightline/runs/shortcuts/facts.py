@@ -20,6 +20,7 @@ from PIL import Image
 from sightline.benchmark.copy_detection import LookPair, PictureLook, looks_of, same_looks
 from sightline.config import Config
 from sightline.corpus.pixels import RefusedError, open_picture
+from sightline.errors import READ_AGAIN, explained
 from sightline.io.files import picture_path
 from sightline.retrieval.bm25 import name_words, spaced
 from sightline.types import Annotation, Benchmark, Corpus, Json, Picture
@@ -86,10 +87,11 @@ def read_files(pictures: Mapping[str, Picture], base: Path | None, config: Confi
 
 
 def _facts(path: Path, look: PictureLook, max_pixels: int) -> FileFacts | None:
-    try:
+    with explained(f"{path} can't be read", READ_AGAIN):
         data = path.read_bytes()
+    try:
         image = open_picture(data, max_pixels)
-    except (OSError, RefusedError):
+    except RefusedError:
         return None
     exif = image.getexif()
     light = np.frombuffer(look.views[0].tones, np.uint8).reshape(-1, 3) @ _LUMINANCE

@@ -212,7 +212,7 @@ def _annotations(state: AppState, id_: str) -> list[Any]:
     found = [note for loaded in state.library.benchmarks() for note in loaded.annotations.get(id_, ())]
     searcher = state.finder.searcher()
     if searcher is not None:
-        with searcher.table_lock:
+        with searcher.reading_table():
             note = searcher.table.annotation(id_)
         if note is not None and note not in found:
             found.append(note)
