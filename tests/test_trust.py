@@ -253,7 +253,7 @@ def test_a_run_goes_on_as_it_was_begun(tmp_path: Path) -> None:
     run = partial(sightline.run, tmp_path / "bench", "blind:by=all", workspace=tmp_path / "ws")
     for show, how in ((True, "with"), (False, "without")):
         run(tmp_path / how, show_annotations=show, limit=2)
-        with pytest.raises(UserError, match=f"begun {how} --show-annotations"):
+        with pytest.raises(UserError, match=f"started {how} --show-annotations"):
             run(tmp_path / how, show_annotations=not show)
 
 

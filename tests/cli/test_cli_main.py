@@ -93,7 +93,7 @@ def test_every_verb_has_help_and_the_common_options(capsys: pytest.CaptureFixtur
         (("scan", "x", "--limit", "many"), "many"),
         (("export", "corpus-jsnl", "x", "--out", "y"), 'Did you mean "corpus-jsonl"?'),
         (("validate", "x"), "neither a benchmark nor a run"),
-        (("compare", "one"), "Score it first"),
+        (("compare", "one"), "There is no run one"),
     ],
 )
 def test_a_mistake_gets_a_message_and_exit_code_2(cli: Cli, arguments: tuple[str, ...], says: str) -> None:

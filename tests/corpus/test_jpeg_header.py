@@ -57,6 +57,12 @@ def test_an_orientation_that_is_none_means_as_stored() -> None:
     assert read_jpeg_header(data.replace(b"\x00\x06\x00\x00", b"\x00\x63\x00\x00")) == JpegHeader(20, 30, 1)
 
 
+def test_a_scan_that_begins_behind_the_end_is_none() -> None:
+    data = bytearray(encoded())
+    data[data.index(b"\xff\xda") + 2] = 0xFF  # Its header says that it is longer than the file.
+    assert read_jpeg_header(data) is None
+
+
 @given(st.data())
 def test_damaged_files_never_raise(data: st.DataObject) -> None:
     whole = bytearray(encoded(orientation=3))

@@ -220,7 +220,7 @@ def test_bad_numbers_are_refused(index: VectorIndex) -> None:
 
 @every
 def test_no_neighbours_are_no_question(index: VectorIndex) -> None:
-    with pytest.raises(UserError, match="0 neighbours"):
+    with pytest.raises(UserError, match="k must be at least 1, not 0"):
         index.nearest(unit(1, 0), 0)
 
 

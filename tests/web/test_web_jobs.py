@@ -56,6 +56,7 @@ def test_from_nothing_to_a_search(tmp_path: Path, looking: Look) -> None:
         page.locator("form.find input").fill("beach")
         page.keyboard.press("Enter")
         page.locator("#grid .tile").nth(11).wait_for()
+        page.goto("about:blank")  # It would go on asking an app that has ended.
 
 
 def test_a_job_is_paused_goes_on_and_outlives_the_app(tmp_path: Path) -> None:
@@ -94,7 +95,7 @@ def test_what_a_job_said_since_it_was_started_last(tmp_path: Path) -> None:
 def test_a_failing_job_shows_its_error(tmp_path: Path) -> None:
     jobs = Jobs(tmp_path / "ws")
     status = waited(jobs, jobs.start(["scan", str(tmp_path / "nowhere")]).id, "failed")
-    assert "there is no folder" in status.log
+    assert "There is no folder" in status.log
 
 
 def test_jobs_are_started_by_our_own_pages_on_this_machine_alone(tmp_path: Path) -> None:

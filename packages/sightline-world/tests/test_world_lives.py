@@ -83,7 +83,7 @@ def test_a_stopped_run_is_finished_and_only_what_is_missing_or_wrong_is_drawn(
 
 def test_other_lives_and_other_things_in_the_folder_are_left_alone(tmp_path: Path) -> None:
     write_history(tmp_path / "life", seed=5, pictures=10, size=SMALL)
-    with pytest.raises(UserError, match="other lives"):
+    with pytest.raises(UserError, match="other photo histories"):
         write_history(tmp_path / "life", seed=6, pictures=10, size=SMALL)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("dear")
@@ -107,7 +107,7 @@ def test_no_two_owners_share_a_belonging_but_they_share_kinds_and_the_map(tmp_pa
     kinds = [{item.kind for item in life.belongings} for life in world.lives]
     assert kinds[0] & kinds[1] & kinds[2]
     assert read_world(tmp_path) == world
-    with pytest.raises(UserError, match="3 lives"):
+    with pytest.raises(UserError, match="3 photo histories"):
         read_history(tmp_path)
     towns = {town.name: town for town in town_map(4)}
     assert all(towns[town.name] == town for life in world.lives for town in life.towns)

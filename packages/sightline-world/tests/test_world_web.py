@@ -129,7 +129,7 @@ def test_towns_of_the_map_and_teams_of_the_lives_have_pages() -> None:
 def test_what_can_not_be_is_refused(web: WorldWeb) -> None:
     with pytest.raises(UserError, match="no town named 'Nowhere'"):
         web.facts.find("town", "Nowhere")
-    with pytest.raises(UserError, match="at most 120 lives"):
+    with pytest.raises(UserError, match="at most 120 photo histories"):
         make_facts(SEED, lives(1) * 121)
 
 

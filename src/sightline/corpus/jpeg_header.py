@@ -40,7 +40,8 @@ def read_jpeg_header(data: bytes | bytearray) -> JpegHeader | None:
         length = int.from_bytes(data[at + 2 : at + 4])
         body = data[at + 4 : at + 2 + length]
         if marker == 0xDA:
-            whole = size is not None and tables == 3 and _is_scan(data, at + 2 + length)
+            start = at + 2 + length
+            whole = size is not None and tables == 3 and start < len(data) and _is_scan(data, start)
             return JpegHeader(*size, orientation) if size is not None and whole else None
         if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
             size = _size(body) if marker in _FRAMES else None
@@ -60,7 +61,7 @@ def _is_scan(data: bytes | bytearray, start: int) -> bool:
     """Are there only such markers? One scan up to the end, the usual case, is told by counting."""
     if data.count(0xFF, start) == data.count(b"\xff\x00", start) + 1:
         return True
-    coded = np.frombuffer(data, dtype=np.uint8, offset=start)
+    coded = np.frombuffer(data, dtype=np.uint8)[start:]
     return bool(_IN_SCANS[coded[np.flatnonzero(coded[:-1] == 0xFF) + 1]].all())
 
 

@@ -111,7 +111,7 @@ def _next(one: AnnotatedSteps) -> str:
     if one.unasked:
         return "correct the question itself in the benchmark, and run steps on it again: nobody was asked"
     if one.reply is not None:
-        return 'correct "reply"'
+        return 'mend "reply"'  # As in the files of the first versions, which tests compare.
     if one.said:
         return 'correct what is in "said" until it fits the schema (docs/steps.md), and move it to "reply"'
     return 'run steps again, or write a "reply" (docs/steps.md)'

@@ -89,6 +89,7 @@ const fill = (tile, [key, id, taken, , others, stack]) => {
 };
 const draw = () => {
   frame = 0;
+  if (!ratios) return; // Another search began.
   const box = grid.getBoundingClientRect(), margin = innerHeight;
   const first = rows[rowAt(Math.max(0, -box.top - margin))] ?? 0, lines = rowAt(Math.max(0, innerHeight - box.top + margin));
   const last = rows[lines + 1] ?? 0;
