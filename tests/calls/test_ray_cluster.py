@@ -215,8 +215,8 @@ def test_without_its_coordinator_the_work_stops(cluster: Any, tmp_path: Path, mo
     coordinators = []
 
     class Watched(ray_pool.RayPool):
-        def __init__(self, ray: Any, coordinator: Any, *rest: Any) -> None:
-            super().__init__(ray, coordinator, *rest)
+        def __init__(self, ray: Any, coordinator: Any, *rest: Any, **options: Any) -> None:
+            super().__init__(ray, coordinator, *rest, **options)
             coordinators.append(coordinator)
 
     def kill() -> None:
