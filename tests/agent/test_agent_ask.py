@@ -91,10 +91,10 @@ def test_a_model_that_cant_chat_is_refused_before_pictures_are_read(pictures: Pa
 
 def seeing_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     """From now on `sightline ask` has a search that needs no model."""
-    from sightline.agent import ask as library
-
-    ask = library.ask
-    monkeypatch.setattr(library, "ask", lambda *asked, **how: ask(*asked, **{**how, "embedder": Colours()}))
+    ask = sightline.ask
+    monkeypatch.setattr(
+        "sightline.cli.ask.ask_agent", lambda *asked, **how: ask(*asked, **{**how, "embedder": Colours()})
+    )
 
 
 @pytest.mark.parametrize(("turns", "code"), [("30", 0), ("2", 3)])

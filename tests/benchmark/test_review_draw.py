@@ -17,7 +17,7 @@ from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.grade import Grade, drawn_decisions, grade_of
 from sightline.benchmark.label_quality import check_labels
 from sightline.benchmark.provenance import CARD_FIELD, Provenance
-from sightline.benchmark.review_decisions import Pair, labels_of
+from sightline.benchmark.review_decisions import Pair, labels_of, standing
 from sightline.benchmark.review_sample import SAMPLE, STEP, allocation, sample_of
 from sightline.types import Benchmark, Candidate, Corpus, Judgment, Picture, Relevance, Review, Task, Tier
 
@@ -211,3 +211,10 @@ def test_the_basis_of_a_grade_counts_what_it_speaks_of() -> None:
     two = decided(decided(made, truth, sample), {pair: not truth[pair] for pair in sample[:18]}, sample[:18], "ben")
     disputed = grade_of(two).to_json()
     assert disputed["decisions"] == 82 and "decided on 82 drawn labels, and disagree on 18" in disputed["why"]
+
+
+def test_decisions_with_and_without_a_time_zone_stand_in_one_order() -> None:
+    first = Review("q", "ana", "reject", datetime(1, 1, 1))
+    second = Review("q", "ana", "accept", datetime(2026, 1, 1, 12, tzinfo=UTC))
+    third = Review("q", "ana", "withdraw", datetime(2026, 1, 1, 13))
+    assert standing((third, second, first)) == (first,)

@@ -22,6 +22,8 @@ from old_version_server import serving as serving
 from old_version_server import url_of
 
 from command_line import Commands, plain_environment
+from sightline.calls.journal_tables import JOURNAL_FILE, MIGRATIONS, row_checksum
+from sightline.io.sqlite import open_database
 from sightline.models.embedders.vector_cache import VectorCache
 
 OLD = Path(__file__).parent.parent / "old_versions" / "v0_1_0"
@@ -214,8 +216,10 @@ def make_place(place: Place) -> None:
             done = place.run(FaultyCommand(tuple(line.replace("WS", " ".join(WORKSPACE)).split())))
             assert done.returncode == 0, f"{line}: {done.stderr}"
     for workspace in (WORKSPACE[1], THINKING[1]):
-        with closing(sqlite3.connect(folder / workspace / "journal.sqlite")) as database, database:
+        with closing(open_database(folder / workspace / JOURNAL_FILE, MIGRATIONS, existing=True)) as database:
             database.execute("DELETE FROM calls WHERE id % 2 = 0 AND stage != 'embed'")
+            for row in database.execute("SELECT * FROM calls WHERE checksum IS NULL").fetchall():  # As calls have now.
+                database.execute("UPDATE calls SET checksum = ? WHERE id = ?", (row_checksum(row[1:-1]), row[0]))
     _read_vectors(folder / WORKSPACE[1])
     shutil.copytree(folder, place.made)
 

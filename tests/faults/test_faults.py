@@ -29,8 +29,9 @@ NOTHING_TO_DAMAGE = frozenset({"formats", "doctor", "train"})
 OURS = ("workspace/", "thinking/", "colors/", "questions/", "graded", "steps/", "runs/", "begun/", "course/", "traces/")
 """What holds checksums. Configurations, stage files and pictures are also edited by people, and benchmark.json is."""
 SAYS_SO = re.compile(
-    r"damaged|changed after|changed-run|can't be read|can't be used|was brought up to date|not what was written"
-    r"|set aside|ends in the middle|That did not work|is not up to date|Not ranked|expected JSON|\"sound\": false"
+    r"damaged|changed after|changed-run|can(?:'|&#39;)t be (?:read|used)|was brought up to date|not what was written"
+    r"|set aside|ends in the middle|That did not work|is not up to date|Not ranked|expected (?:JSON|one JSON|UTF-8)"
+    r"|\"sound\": false"
     r"|failed on \d+ task|\"isError\": ?true"
     r"|\d+ (?:failed|skipped|left out|without a reply)|no.reply|bad-picture|unreadable|truncated|not a picture"
 )

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
@@ -81,11 +82,16 @@ def _word(text: str) -> str:
     return re.sub(r"[\s_-]+", " ", text.partition(":")[0].strip().lower())
 
 
+def _moment(review: Review) -> datetime:
+    """When it was made; a time without a zone is taken for UTC, so that the order is the same on every machine."""
+    return review.when if review.when.tzinfo else review.when.replace(tzinfo=UTC)
+
+
 def standing(reviews: Iterable[Review]) -> tuple[Review, ...]:
     """The decisions that were not taken back, in the order in which they were made."""
     kept: dict[int, Review] = {}
     last: dict[tuple[str, str, str | None], list[int]] = defaultdict(list)
-    for place, review in enumerate(sorted(reviews, key=lambda review: review.when.timestamp())):
+    for place, review in enumerate(sorted(reviews, key=_moment)):
         before = last[review.person, review.task, review.picture]
         if review.decision.strip().lower() != WITHDRAW:
             kept[place] = review
