@@ -70,7 +70,8 @@ def test_when_the_one_that_asks_is_cancelled_another_asks(tmp_path: Path) -> Non
     async def main() -> None:
         async with FaultServer(seconds=0.1) as server, calling(server, tmp_path) as caller:
             first, second = (asyncio.create_task(caller.reply(ask("p"))) for _ in range(2))
-            await asyncio.sleep(0.05)
+            while not server.asked["p"]:
+                await asyncio.sleep(0.005)
             first.cancel()
             assert isinstance(await second, ChatReply)
             assert server.asked["p"] == 2 and first.cancelled()
